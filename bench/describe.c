@@ -70,7 +70,7 @@ static void put_algorithm(const cco_algo *algo)
     printf("]}");
 }
 
-/* Of each collective that has some; {} for a model without algorithms. */
+/* Those of each collective that has some; {} for a model without algorithms. */
 static void put_algorithms(const cco_model *model)
 {
     const cco_algo *algo;

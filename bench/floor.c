@@ -94,7 +94,7 @@ static double copy(size_t bytes, int sample)
     return us;
 }
 
-/* Of each sample the slower process counts. */
+/* The slower process of each sample counts. */
 static void report(const char *what, size_t bytes, int samples)
 {
     exchange();

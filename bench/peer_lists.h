@@ -16,8 +16,8 @@ int peer_list_around(const int *dims, int ndims, int rank, int sign, int *peers)
  * `degree`.  There are two ranks at least. */
 void peer_list_random(int rank, int size, int degree, int *peers);
 
-/* The other ranks on which a cell with so many connections has targets, each of them on a rank by
- * chance, the same in every job.  `there`: `size` bytes, zero, and again at the end.  Returns how
+/* The other ranks on which a cell with so many connections has targets, each of them on a random
+ * rank, the same in every job.  `there`: `size` bytes, zero, and again at the end.  Returns how
  * many. */
 int peer_list_connected(int rank, int size, int connections, int *peers, char *there);
 

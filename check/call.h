@@ -90,8 +90,8 @@ bool mode_split(enum mode mode);
  * it. */
 int call_make(enum mode mode, const struct call *call, MPI_Request *request);
 
-/* The same, NONBLOCKING or SPLIT, with types and operations that are freed at once; SPLIT with
- * arrays too. */
+/* A call as above, NONBLOCKING or SPLIT, with types and operations that are freed at once; SPLIT
+ * with arrays too. */
 int call_freed(enum mode mode, const struct call *call, MPI_Request *request);
 
 /* The MPI's own: nonblocking, waiting politely (its blocking ones take milliseconds when

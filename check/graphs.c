@@ -95,7 +95,7 @@ void graph_of_grid(struct graph *g, int ndims, const int *dims, const int *perio
         }
 }
 
-/* ---- by chance ---- */
+/* ---- at random ---- */
 
 /* S. Vigna's splitmix64. */
 static uint64_t next(uint64_t *state)

@@ -39,10 +39,10 @@ void graph_begin(struct graph *g, enum graph_kind kind, int size);
 void graph_add(struct graph_ends *ends, int peer);
 void graph_match(struct graph *g);
 
-/* One by chance: a grid of any shape, with dimensions of 1 and 2; a graph with edges that occur
+/* One at random: a grid of any shape, with dimensions of 1 and 2; a graph with edges that occur
  * several times, loops, ranks without edges, and parts that nothing connects; or one of all ranks
- * around each in a grid.  The same for the
- * same seed.  With `nobody` a directed graph has edges that end nowhere. */
+ * around each in a grid.  Equal for one
+ * seed.  With `nobody` a directed graph has edges that end nowhere. */
 void graph_by_chance(struct graph *g, int size, uint64_t seed, bool nobody);
 
 void graph_free(struct graph *g);

@@ -80,7 +80,7 @@ struct layout layout_whole(int n)
     return whole;
 }
 
-/* Bytes that no data have by chance, of a period that memcpy can repeat. */
+/* Bytes that data hardly ever have, of a period that memcpy can repeat. */
 static void fill(unsigned char *bytes, size_t n)
 {
     enum { PERIOD = 256 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* neighbors.c - neighbourhood collectives on grids and graphs by chance, against what the standard
+/* neighbors.c - neighbourhood collectives on grids and graphs at random, against what the standard
  * says of each edge (graphs.h).
  *
  * Int k of block t of rank s is value(s, t, k).  Ranks describe their blocks by types of their own,

@@ -87,7 +87,8 @@ macro(cresta_take_headers)
   endif()
 endmacro()
 
-# Of gfortran, if the C compiler has none: alone, since the folder has headers of another compiler.
+# The header of gfortran, if the C compiler has none: alone, since the folder has headers of
+# another compiler.
 function(cresta_take_descriptors)
   check_include_file(ISO_Fortran_binding.h CRESTA_HAVE_DESCRIPTORS)
   if(NOT CRESTA_HAVE_DESCRIPTORS)

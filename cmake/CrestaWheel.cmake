@@ -39,7 +39,7 @@ function(cresta_program name kind)
   endif()
 endfunction()
 
-# The same as a library, which wheel/start.c starts.
+# A program as a library, which wheel/start.c starts.
 function(cresta_wheel_program name kind)
   add_library(${name}_wheel MODULE EXCLUDE_FROM_ALL $<TARGET_OBJECTS:cresta_entry> ${ARGN})
   if(NOT kind STREQUAL "PLAIN")      # its own MPI_Init goes before the MPI's

@@ -24,7 +24,7 @@ bool cco_f_ignores_status(const MPI_Fint *status);
  */
 MPI_Datatype *cco_f_types(MPI_Fint *types, MPI_Comm comm, void *sendbuf, int sending);
 
-/* The same for a side of a neighbourhood collective: one per neighbour. */
+/* For a side of a neighbourhood collective: one per neighbour. */
 MPI_Datatype *cco_f_near_types(MPI_Fint *types, MPI_Comm comm, int sending);
 
 void cco_f_free_types(MPI_Datatype *c_types, MPI_Fint *types);

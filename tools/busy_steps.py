@@ -5,7 +5,7 @@ docs/lab/programs.md.
 
     .venv/bin/python tools/busy_steps.py [--seconds 60] [--busy 0,1,2]
 
-Within each run the implementations take turns, a few steps each, in an order by chance
+Within each run the implementations take turns, a few steps each, in an order at random
 (CRESTA_RACE). None leaves early, so that all have the same number of blocks; `mpi` is there twice.
 A block of steps is compared with the one of `mpi` in the same round: the mean of the logarithms of
 these ratios, and its interval of 95 % (bootstrap over the rounds). All rounds count: beside other

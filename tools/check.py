@@ -185,7 +185,7 @@ def said(result):
 
 
 def is_warned(name, lines):
-    """Of a build in CI, where everything is compiled anew."""
+    """Whether a build in CI has warnings, where everything is compiled anew."""
     fresh = name.startswith("build ") and os.environ.get("CI")
     return bool(fresh) and any(WARNING in line for line in lines)
 

@@ -7,14 +7,14 @@ api/exports/LIBRARY.txt lists the names of a library, one a line:
     NAME VERSION [MPI ...]
 
 VERSION is that of crestacoll in which the name came; MPI, such as openmpi4, stands where not every
-MPI has the name. Of libcrestacoll.so the names CRESTA_x and cresta_x get it as their symbol version
+MPI has the name. CRESTA_x and cresta_x of libcrestacoll.so get it as their symbol version
 (cmake/CrestaExports.cmake). A build must export what is listed for its MPI, and nothing else. A
 name that is new is added by
 
     tools/check_exports.py --add build/openmpi build/mpich
 
-with all builds at once; none is ever taken away, for programs are linked to it. Of an MPI that no
-line names, such as one of another major version, only the names that every MPI has are compared.
+with all builds at once; none is ever taken away, for programs are linked to it. For an MPI that
+no line names, such as another major version, only the names that every MPI has are compared.
 """
 import re
 import sys

@@ -6,7 +6,7 @@ No word of an earlier vocabulary comes back for a thing that has a term (docs/gl
 
 Every model of registry.def has a file of its name, which defines cco_model_NAME with
 .name = "NAME", and no model is left out; likewise every algorithm, whose head names the collectives
-that it serves. Of a build: every symbol that
+that it serves. In a build, every symbol that
 the libraries show belongs to MPI or to us, a process without MPI can load the preload library, and
 the zeroed memory that this library gives to each process is small.
 """

@@ -10,7 +10,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 MPI4PY = "mpi4py==4.1.2"
-# Of its folder demo; what is typed into them.
+# From its folder demo; what is typed into them.
 EXAMPLES = {
     "helloworld.py": "",
     "compute-pi/cpi-cco.py": "100\n0\n",

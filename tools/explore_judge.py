@@ -35,7 +35,7 @@ def gains(truth, measured_step_us):
 
 
 def arm_of(name):
-    """Of a rule or a name of an arm the implementation: alltoall@x=nonblock, nonblock."""
+    """The implementation of a rule or of the name of an arm: alltoall@x=nonblock, nonblock."""
     return name.replace("*", "").split("=")[-1].split(",")[-1]
 
 

@@ -73,7 +73,7 @@ FIELDS = ("kind", "seed", "budget_s", "late_us", "scatter", "verdict", "gain", "
 
 
 def steps_per_second():
-    """Of the program as it is, with the MPI's own collectives."""
+    """Speed of the program as it is, with the MPI's own collectives."""
     done = subprocess.run([*LAUNCHER, *PROGRAM, "--steps", "3000"], capture_output=True, text=True,
                           env={**os.environ, **AS_ROOT}, check=True)
     wall = next(line for line in done.stdout.splitlines() if line.startswith("wall:"))

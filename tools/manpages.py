@@ -131,7 +131,7 @@ def page_name(ctx):
 
 
 def date():
-    """Of the version, by CHANGELOG.md: the day of the build would be another every day."""
+    """The day of the version, by CHANGELOG.md: that of the build would be another every day."""
     return re.search(r"^## \S+ \((\S+)\)", (ROOT / "CHANGELOG.md").read_text(), re.M)[1]
 
 

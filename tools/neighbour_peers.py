@@ -6,7 +6,7 @@
     .venv/bin/python tools/neighbour_peers.py table FILE.csv
 
 `measure` has one job for each MPI, topology and number of ranks: a torus of four dimensions with 2
-ranks, graphs by chance with 4 and 8. In a job `mpi`, `p2p` and `shm` take turns, sample by sample.
+ranks, graphs at random with 4 and 8. In a job `mpi`, `p2p` and `shm` take turns, sample by sample.
 A job whose lines are there is not measured again. MPIs that the machine does not have are installed
 from PyPI, as for `make peers`.
 `table` prints the ratio of `shm` over each MPI to that MPI's own call, and to the fastest of all

@@ -10,10 +10,10 @@ sample by sample: `mpi`; `mpi` once more, the control; each candidate. A round i
 each. A sample is a batch of calls that lasts 0.1 ms or more, so that 40 ns of a call can be seen.
 `--buffers written`: each rank writes what it gives again before each call, within the time.
 
-Of a point in a run, in microseconds a call:
+For each point in a run, in microseconds a call:
 * excess: the median over the rounds of candidate - mpi, both of one round.
-* noise: what the same figure is for mpi against mpi. The rounds of the job are drawn again by
-  chance, in blocks of neighbours (a circular moving-block bootstrap, as many rounds as there are,
+* noise: what the same figure is for mpi against mpi. The rounds of the job are drawn again at
+  random, in blocks of neighbours (a circular moving-block bootstrap, as many rounds as there are,
   blocks of the root of that), and of each draw the median of control - mpi is taken. The 95th
   percentile of these medians, each with both signs, since neither of the two is the first, is the
   noise. It holds what differs between two communicators of the MPI all through the job, too.

@@ -46,7 +46,7 @@ def shortfall(line):
 
 
 def falls_short(lines):
-    """Of all runs of a point."""
+    """Whether a point does, by all of its runs."""
     wrong = any(not line["verified"] for line in lines)
     return wrong or statistics.median(map(shortfall, lines)) > 0
 

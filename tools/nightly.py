@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""nightly.py - `make nightly`: the stress tests of split phase and the programs by chance for a
+"""nightly.py - `make nightly`: the stress tests of split phase and the random programs for a
 minute each instead of the few seconds that `make check` has, with a seed of the day, launches of
 ranks that disagree (disagree.py), tests in Python that take many steps of a program, or that `make
 check` runs for another MPI, clang-tidy on all files, and more of that of which `make check` has a
@@ -50,7 +50,7 @@ def prime(most):
 
 
 def tonight(command, seconds, seed):
-    """The command for so many seconds. Programs by chance have a seed each, one after another."""
+    """The command for so many seconds. Random programs have a seed each, one after another."""
     if "--programs" in command:
         at = command.index("--programs")
         command = [*command[:at], "--seconds", str(seconds), *command[at + 2 :]]

@@ -53,7 +53,7 @@ def requirements(path):
 
 
 def marker_holds(line):
-    """Of the markers that requirements.txt has: python_version < or >= one."""
+    """Knows the markers that requirements.txt has: python_version < or >= one."""
     found = re.search(r';\s*python_version\s*(<|>=)\s*"(\d+)\.(\d+)"', line)
     if not found:
         return True

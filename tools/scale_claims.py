@@ -150,7 +150,7 @@ def placement_table(rows):
 
 
 def placement_ratio(rows):
-    """Of whole runs, of which transposes are half, and three quarters."""
+    """The ratio of whole runs, of which transposes are half, and three quarters."""
     at = {r["line"]: float(r["seconds"]) for r in chosen(rows, "placement")}
     near = at["row on a node"] + at["column across nodes"]
     far = at["row across nodes"] + at["column on neighbouring nodes"]

@@ -7,7 +7,7 @@ import dataclasses
 
 from crestacoll.simulate import jobs, machines
 
-# Of the links that a cut through the torus crosses, bytes a second that MPI sees, for each Gemini
+# Bytes a second that MPI sees on the links that a cut through the torus crosses, for each Gemini
 # of the cut and each direction: K. Pedretti et al.: Using the Cray Gemini performance counters,
 # SAND2013-0216C (as quoted in github.com/lanl/PPT, cielo_config.py).
 GEMINI_LINK = 5.8e9

@@ -16,7 +16,7 @@
 
 #include "fits.h"
 
-/* Of trampolines.S: the names in order, and where each goes. */
+/* From trampolines.S: the names in order, and where each goes. */
 extern const char *const cco_front_names[] __attribute__((visibility("hidden")));
 extern void *cco_front_slots[] __attribute__((visibility("hidden")));
 __attribute__((visibility("hidden"))) void *cco_front_resolve(size_t which);
@@ -176,7 +176,7 @@ static void *look_up(const char *name)
     return found == NULL && c != NULL ? instead_of(name, c->mpi.handle) : found;
 }
 
-/* Of the first call by a name. */
+/* The first call by a name comes here. */
 void *cco_front_resolve(size_t which)
 {
     void *found = look_up(cco_front_names[which]);

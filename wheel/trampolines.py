@@ -91,7 +91,7 @@ def assembly(names):
 
 
 def front_names(libraries):
-    """Of the MPI's C functions only those that all libraries have: a program may ask whether there
+    """The names of the MPI's C functions that all libraries have: a program may ask whether there
     is one (weak symbols, as mpi4py has), and call it if there is. What not all have goes straight
     to the MPI. For one library these are all.
     """

@@ -217,7 +217,7 @@ int main(int argc, char **argv)
 {
     static struct run r;
     const char *bad = bench_options_read(&r.h.o, argc, argv);
-    /* The same on all hosts: launchers need not pass them. */
+    /* Equal on all hosts: launchers need not pass them. */
     setenv("CRESTA_ASYNC", r.h.o.async, 1);
     setenv("CRESTA_FALLBACK", "error", 1);
     MPI_Init(&argc, &argv);

@@ -58,13 +58,13 @@ static inline bool aside_pays(const aside *a)
     return a->moved <= OFTEN * a->taken + ENOUGH;
 }
 
-/* Of one that no receive has met. */
+/* The bytes of one that no receive has met. */
 static inline double item_bytes(const item *one)
 {
     return (double)(uint32_t)one->what;
 }
 
-/* Of one that a receive has met. */
+/* The cost of one that a receive has met. */
 static inline double item_cost(const item *one)
 {
     double cost;

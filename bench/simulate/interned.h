@@ -27,7 +27,7 @@ enum { NOT_INTERNED = UINT32_MAX };
 /* The number of an equal list, NOT_INTERNED if there is none. */
 uint32_t interned_find(const interned *all, const uint32_t *words, uint32_t count);
 
-/* The same, and a new one is kept; NOT_INTERNED when memory runs out. */
+/* The number of an equal list, which is kept if it is new; NOT_INTERNED without memory. */
 uint32_t interned_keep(interned *all, const uint32_t *words, uint32_t count);
 
 /* Gives memory back that is not used. */

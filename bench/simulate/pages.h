@@ -20,7 +20,7 @@ static inline void *pages_resize(void *old, size_t count, size_t size)
     return memory;
 }
 
-/* Of whole lines of the caches, too. */
+/* Whole lines of the caches, too. */
 static inline void *pages_new(size_t count, size_t size)
 {
     const size_t page = (size_t)2 << 20, bytes = (count * size + page - 1) / page * page;

@@ -50,7 +50,7 @@ static void add_message(content *c, const cco_step *step)
     c->count[which]++;
 }
 
-/* Of the steps from `first` to `end`, in place: it is read at once, and copies would wait. */
+/* The steps from `first` to `end`, in place: it is read at once, and copies would wait. */
 static void look(const cco_sched *s, int first, int end, content *c)
 {
     c->count[0] = c->count[1] = c->own[0] = c->own[1] = 0;
@@ -175,7 +175,7 @@ static uint32_t keep_round(programs *all, const cco_sched *s, int first, int end
     return interned_keep(&all->rounds, all->acts, words);
 }
 
-/* Of these many rounds in `words`. */
+/* Those of `count` rounds in `words`. */
 static int keep_passages(programs *all, uint32_t count, uint32_t *number)
 {
     uint32_t passages = 0;

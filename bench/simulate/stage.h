@@ -25,7 +25,7 @@ typedef struct message {
     bool arrived; /* all of it is there */
 } message;
 
-/* Of a line of the caches. */
+/* As large as a line of the caches. */
 typedef struct rank {
     double time;            /* from which on its processor is free */
     double posted;          /* when the receives of its round were */

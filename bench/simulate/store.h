@@ -14,7 +14,7 @@ typedef struct item {
 
 enum { PIECE_ITEMS = 31 };
 
-/* Of whole lines of the caches. */
+/* As large as whole lines of the caches. */
 typedef struct piece {
     struct piece *next;
     uint32_t count;

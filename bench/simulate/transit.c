@@ -27,7 +27,7 @@ static uint32_t new_message(stage *s)
     return s->made++;
 }
 
-/* Nobody waits yet for a message that is there.  Of several between two ranks the first one is met
+/* Nobody waits yet for a message that is there.  The first one of several between two ranks is met
  * first, so that only one with none before it may be put aside. */
 static void put_aside(stage *s, uint32_t m)
 {

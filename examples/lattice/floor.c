@@ -4,7 +4,7 @@
  *
  *     lattice-floor [STEPS, 1000]
  *
- * The ways take turns in an order by chance, each after a barrier.  Prints the time of the slowest
+ * The ways take turns in an order at random, each after a barrier.  Prints the time of the slowest
  * rank in the median, with the 10th and 90th percentile, and divided by that of the MPI's
  * MPI_Neighbor_alltoall. */
 #include <arpa/inet.h>

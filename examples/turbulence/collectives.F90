@@ -104,7 +104,7 @@ contains
         end if
     end subroutine exchange
 
-    !> The same in two phases: neither buffer may be touched before end_exchange.
+    !> An exchange in two phases: neither buffer may be touched before end_exchange.
     subroutine begin_exchange(send, recv, b, g, request)
         complex(dp), contiguous, intent(in), asynchronous :: send(:)
         complex(dp), contiguous, intent(inout), asynchronous :: recv(:)

@@ -3,7 +3,7 @@
 ! (src/transport/caf/plugin.h).
 !
 ! Allocatable, so that nothing is registered before MPI_Init: a coarray of fixed size would take MPI
-! over when the plug-in is loaded.  Of atomic integers, so that a word is never seen half written;
+! over when the plug-in is loaded.  It has atomic integers, so that no word is seen half written;
 ! bytes.f90 moves everything else.  Images count from 1; places are bytes from the start of the
 ! coarray.
 
@@ -50,7 +50,7 @@ contains
         if (stat == 0) at = c_loc(kept)
     end function cco_coarray_keep
 
-    !> The same for the one of a call, which cco_coarray_drop deallocates; on all images.
+    !> The coarray of a call, which cco_coarray_drop deallocates; on all images.
     function cco_coarray_pass(bytes) bind(c) result(at)
         integer(c_size_t), value :: bytes
         type(c_ptr) :: at

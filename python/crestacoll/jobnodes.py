@@ -14,7 +14,7 @@ PLAN = benchjob.Plan(["barrier"], ["mpi"], [8], 1, samples=1, budget=1.0)
 
 def of_job(build, ranks=None):
     """{"ranks", "nodes", "ranks_min", "ranks_max"} of a job of so many ranks, None: as many as the
-    launcher starts by itself; {"why"} if nobody can say it. CRESTA_NODES holds for it.
+    launcher starts by itself; {"why"} if this is not known. CRESTA_NODES holds for it.
     """
     with tempfile.TemporaryDirectory(prefix="crestacoll-nodes-") as folder:
         path = Path(folder) / "p.json"

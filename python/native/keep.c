@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* keep.c - what has to stay of the arguments of a call that has begun: exports of the buffers in
- * them, which may then be neither freed nor resized.  Of an array of numpy a reference is enough:
+ * them, which may then be neither freed nor resized.  A reference to an array of numpy is enough:
  * it is not resized while somebody refers to it, and an export takes longer than all the rest. */
 #include "native.h"
 

@@ -7,8 +7,8 @@
 #include "core/mpi_compat.h"
 #include "core/arrivals.h"
 
-/* Collective over `comm`, which is like the world.  Of each set, which are sorted, there is left
- * what all ranks of its communicator have: with `waited` instead of `call`.  `line` and `clock` are
+/* Collective over `comm`, which is like the world.  Sets are sorted; of each there is left what
+ * all ranks of its communicator have: with `waited` instead of `call`.  `line` and `clock` are
  * those of cco_common_clock. */
 void cco_arrivals_merge(MPI_Comm comm, cco_arrival_sets *sets, const cco_clock_line *line,
                         int clock);

@@ -23,7 +23,7 @@ typedef struct cco_awaited {
 int cco_awaited_lost(cco_awaited *awaited, cco_watch *watch, const cco_channel *channel, int count,
                      const MPI_Request *requests, const int *peers);
 
-/* Completes such a request; ends in vain, with the request still active, if cco_awaited_lost says
+/* Completes such a request; gives up, with the request still active, if cco_awaited_lost says
  * so. */
 int cco_awaited_end(cco_watch *watch, const cco_channel *channel, MPI_Request *request, int peer);
 

@@ -36,7 +36,7 @@ typedef struct cco_call {
     const MPI_Datatype *sendtypes, *recvtypes;
 } cco_call;
 
-/* What a call without arrays leaves out, for who names every member. */
+/* What a call without arrays leaves out, for code that names every member. */
 #define CCO_NO_ARRAYS                                                                              \
     .sendcounts = NULL, .senddispls = NULL, .recvcounts = NULL, .recvdispls = NULL,                \
     .sendtypes = NULL, .recvtypes = NULL

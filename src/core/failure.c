@@ -71,8 +71,8 @@ int cco_comm_no_channel(cco_comm *state)
     return cco_comm_has_failed(state) ? state->error : MPI_ERR_COMM;
 }
 
-/* By what those who are of one job and one host call the same process.  Of other hosts nothing but
- * the rank in MPI_COMM_WORLD is known. */
+/* A key for the failed process, equal on all ranks of one job and one host.  Nothing is known of
+ * processes on other hosts but their rank in MPI_COMM_WORLD. */
 static void identify(const cco_comm *state, int lost, const cco_life *life, char *text, size_t room)
 {
     if (life != NULL)

@@ -9,7 +9,7 @@
  * of the library: so this number and the form of the text, NAME=VALUE in a line, stay. */
 enum { CCO_SETTINGS_ROOM = 6144 };
 
-/* Writes it to text[CCO_SETTINGS_ROOM].  Of a long value the start and its hash. */
+/* Writes it to text[CCO_SETTINGS_ROOM].  A long value shows its start and its hash. */
 void cco_settings_report(char *text);
 
 /* The environment of it as one number: what ranks compare before rank 0 reads a tuning file. */

@@ -36,7 +36,7 @@ struct cco_watch {
     const cco_seat *seats; /* of the ranks that share memory; NULL: the ranks share none */
     long next;             /* when to look again, ns */
     long failed;           /* since when the MPI knows of a failure, ns; 0: it does not */
-    /* What happens when a wait ends in vain: from then on calls return `error`; `lost`: the seat or
+    /* What happens when a wait gives up: from then on calls return `error`; `lost`: the seat or
      * the rank that is gone, -1: not known.  NULL: nothing. */
     void (*fail)(void *owner, int error, int lost);
     void *owner;
@@ -61,15 +61,15 @@ static inline bool cco_watch_gone(const cco_watch *watch, int seat)
     return watch->kind->gone(watch, seat);
 }
 
-/* Why waits are in vain whoever gives: the program has revoked its communicator; or the MPI has
- * known for half a second that a process of it has failed, and others may have left because of
- * that.  MPI_SUCCESS if they are not. */
+/* Why no wait can succeed, for whatever rank: the program has revoked its communicator; or the MPI
+ * has known for half a second that a process of it has failed, and others may have left because of
+ * that.  MPI_SUCCESS if waits can. */
 static inline int cco_watch_error(cco_watch *watch)
 {
     return watch->kind->error(watch);
 }
 
-/* The wait ends in vain, with `error`, or MPI_SUCCESS: with that of a process that has failed.
+/* The wait gives up, with `error`, or MPI_SUCCESS: with that of a process that has failed.
  * Returns the class of the error. */
 static inline int cco_watch_fail(const cco_watch *watch, int error, int lost)
 {

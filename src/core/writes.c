@@ -18,7 +18,7 @@
 enum {
     LINE = 64,
     SLOW = 5,     /* copies in turn: one may have been interrupted */
-    PATIENCE = 7, /* trials in vain that count: 1 << PATIENCE is CCO_WRITES_PERIOD */
+    PATIENCE = 7, /* trials without effect that count: 1 << PATIENCE is CCO_WRITES_PERIOD */
     WATCHED = 32, /* copies by ordinary stores that are compared with the trial */
     OUTLIER = 6,  /* times what would be too long in the mean: no more counts of one copy */
     OTHERS = 64,  /* copies in turn of another pattern, which then learns in that place */
@@ -133,7 +133,7 @@ static void compare(cco_writes_size *s, unsigned percent, uint32_t time)
     s->watched = 0;
 }
 
-/* Whether the kind that was chosen takes twice as long now, and that has not been in vain lately.
+/* Whether the kind that was chosen takes twice as long now, and a trial has had an effect lately.
  */
 static bool became_slow(cco_writes_size *s, uint32_t time)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* merge.c - see merge.h.
  *
- * The sums add up in a binomial tree: no rank holds more than two.  Of the files of two sums the
- * first in cco_io_before's order stay.  It is the same order on all ranks, so a file that is left
- * in the end was never left out on the way, and its numbers are whole. */
+ * The sums add up in a binomial tree: no rank holds more than two.  The files of two sums that
+ * come first in cco_io_before's order stay.  All ranks have this order, so a file that is left in
+ * the end was never left out on the way, and its numbers are whole. */
 #include "io/merge.h"
 
 #include <math.h>

@@ -21,8 +21,8 @@ size_t cco_stream_model_ring(const cco_comm *state, const cco_call *call, int ra
 void cco_stream_model_open(cco_stream_model *streams, cco_area *area, bool gets, cco_comm *state);
 
 /* True, on all ranks of `comm`, if the kernel lets each read the memory of every other, so that
- * messages may be shown (transport/stream/shown.h); collective.  Of an area with `shares` that all
- * have opened for that. */
+ * messages may be shown (transport/stream/shown.h); collective.  The area has
+ * `shares` that all have opened for that. */
 bool cco_stream_model_readable(const cco_area *area, MPI_Comm comm);
 
 /* The area is no longer used. */

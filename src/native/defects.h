@@ -31,7 +31,7 @@ bool cco_in_place_defect(const cco_call *call);
 bool cco_grid_defect(const cco_call *call);
 
 /* What this MPI does wrong in a neighbourhood collective on a topology: in its blocking calls, or
- * in the others; NULL: nothing is known.  The same on all ranks. */
+ * in the others; NULL: nothing is known.  Equal on all ranks. */
 const char *cco_neighbor_defect(cco_coll coll, const cco_topology *topology, bool blocking);
 
 /* The blocking one for such a call.  On one rank Open MPI takes the displacements of an alltoallw

@@ -10,7 +10,7 @@
 #include <stdbool.h>
 
 /* Whether epochs begin in the call that opens them, in windows whose memory is a file of this name.
- * Known of MPIs whose sources we have read; false for all others.  Of this process. */
+ * Known of MPIs whose sources we have read; false for all others.  Concerns this process. */
 bool cco_epochs_begin_at_once(const char *file);
 
 /* Whether accumulates of this MPI are messages even where the ranks share memory. */

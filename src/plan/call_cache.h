@@ -94,7 +94,7 @@ static inline bool cco_cached_call_is_like(const cco_cached_call *m, const cco_c
 }
 
 /* What a communicator remembers of a call without arrays that had these arguments; else NULL.  The
- * same as a comparison of calls, for who has not put them into one: that takes longer.  `one`: the
+ * same as a comparison of calls, for callers that have not put them into one.  `one`: the
  * collective has one count and one type. */
 static inline const cco_repeat *
 cco_cached_call_again(const cco_comm *state, cco_coll coll, int root, bool large, bool one,

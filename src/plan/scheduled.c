@@ -200,7 +200,7 @@ static int share_counts(cco_scheduled *own, const cco_problem *q)
     return cco_engine_run(plan->engine, &binding);
 }
 
-/* A root may have told of another block than this rank has.  Of a smaller one, its part goes, since
+/* A root may have told of another block than this rank has.  If it is smaller, its part goes, since
  * others take part in the call, which ends with an error. */
 static int fit_told(cco_scheduled *own, cco_problem *q)
 {

@@ -73,8 +73,8 @@ static inline int cco_scheduled_again(const cco_repeat *again, const void *sendb
     return rc == MPI_SUCCESS ? rc : cco_scheduled_raise(own, state, cached->call.coll, rc);
 }
 
-/* The steps of that, for who does not wait in between.  The algorithm for a problem, which gets its
- * parameters: the preset one where the one asked for cannot do it, with a word about it as
+/* The steps of that, for callers that do not wait in between.  The algorithm for a problem, which
+ * gets its parameters: the preset one where the one asked for cannot do it, with a word about it as
  * CRESTA_FALLBACK says.  MPI_ERR_UNSUPPORTED_OPERATION, on all ranks, if that forbids it. */
 int cco_scheduled_settle(const cco_comm *state, const cco_way *way, cco_problem *q,
                          const cco_algo **algo);

@@ -137,7 +137,7 @@ static long next_expected(void)
     return first;
 }
 
-/* True if it has waited long, and waits in vain. */
+/* True if it has waited long, and what it waits for cannot come. */
 static bool gives_up(cco_operation *o, bool calls_mpi)
 {
     const int error = calls_mpi && cco_watch_is_time((int)o->idle)

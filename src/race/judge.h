@@ -2,7 +2,7 @@
 /* judge.h - what becomes of a race after each round: rank 0's decisions, from numbers alone.
  *
  * A round is a block of steps of each arm in a random order, and then again in the reverse order,
- * so that what changes evenly in time cancels out.  Of each arm it gives one difference from the
+ * so that what changes evenly in time cancels out.  It gives each arm one difference from the
  * reference: the logarithm of the ratio of their steps in this round, for with much noise plain
  * ratios make equal arms look slow.  Short blocks sieve the arms
  * (20 % trimmed means: one block in which the machine did something else must not decide).  Then

@@ -63,7 +63,7 @@ typedef struct cco_replay {
 /* Starts a replay: its first plan.  MPI_SUCCESS, or the MPI error class of what did not start. */
 int cco_replay_start(cco_replay *replay);
 
-/* Waits for its end.  The same; `*told` becomes true if the error handler was told of an error. */
+/* Waits for its end.  `*told` becomes true if the error handler was called. */
 int cco_replay_end(cco_replay *replay, bool *told);
 
 /* True while one is under way, or has ended and nobody has asked. */

@@ -23,7 +23,7 @@ typedef struct cco_teller {
     char host[64];
 } cco_teller;
 
-/* `process` without an answer, for who introduces himself; returns the characters, with the end of
+/* `process` without an answer, which introduces itself; returns the characters, with the end of
  * the line, or `room` if they do not fit. */
 size_t cco_told_who(const cco_teller *who, char *text, size_t room);
 

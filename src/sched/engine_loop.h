@@ -94,7 +94,7 @@ static inline __attribute__((always_inline)) int cco_engine_loop(cco_engine *e,
     }
 }
 
-/* Whether what a round waits for is there.  Of several requests, Open MPI takes in messages only
+/* Whether what a round waits for is there.  For several requests, Open MPI takes in messages only
  * after it has looked which are over: so the second look finds what is there at the first. */
 static inline __attribute__((always_inline)) int
 cco_engine_look(cco_engine *e, const cco_transport *transport, bool *ended)
@@ -105,7 +105,7 @@ cco_engine_look(cco_engine *e, const cco_transport *transport, bool *ended)
                : rc;
 }
 
-/* What comes after a task for who does not count rounds. */
+/* What comes after a task where rounds are not counted. */
 static inline const task *cco_engine_after(const task *t)
 {
     return (const task *)(const void *)((const char *)t + t->ahead);

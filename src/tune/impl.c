@@ -83,7 +83,7 @@ static void parse_model(cco_parser *p, cco_rule *rule)
     p->at += length;
 }
 
-/* The name after the colon.  Of several collectives, the rule keeps those that know it. */
+/* The name after the colon.  A rule for several collectives keeps those that know it. */
 static void parse_algorithm(cco_parser *p, cco_rule *rule)
 {
     char possible[LIST] = "";

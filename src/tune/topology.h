@@ -14,12 +14,12 @@ void cco_topology_find(cco_comm *state);
  * by nodes, and there are several with several ranks.  Collective, after the choices. */
 void cco_topology_find_mates(cco_comm *state);
 
-/* Why a model must not run a neighbourhood collective there; NULL if it may.  The same on all
+/* Why a model must not run a neighbourhood collective there; NULL if it may.  Equal on all
  * ranks. */
 const char *cco_topology_refuses(const cco_comm *state, const cco_way *way, cco_coll coll);
 
 /* True for a neighbourhood collective with a rule in force which this MPI gets wrong on this
- * topology, in some of its calls.  The same on all ranks. */
+ * topology, in some of its calls.  Equal on all ranks. */
 bool cco_topology_is_wrong(const cco_comm *state, cco_coll coll);
 
 /* Such a collective is called there: once in a process a warning says what is wrong, and what runs.

@@ -45,7 +45,7 @@ void cco_numbers_weigh(const cco_numbers *n, const void *operands, size_t count,
 typedef enum cco_judged {
     CCO_SAME,    /* both can be right */
     CCO_DIFFER,  /* they cannot */
-    CCO_UNJUDGED /* nobody can tell: the order decides whether a number overflows, or how the
+    CCO_UNJUDGED /* it cannot be known: the order decides whether a number overflows, or how the
                     operation of the program rounds */
 } cco_judged;
 

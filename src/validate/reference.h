@@ -11,7 +11,7 @@ typedef struct cco_reference {
     cco_way way;        /* then; without a model: there is none but what is checked */
 } cco_reference;
 
-/* The reference for a call that ran by `way`; `odd` as in native/blocking_defects.h.  The same on
+/* The reference for a call that ran by `way`; `odd` as in native/blocking_defects.h.  Equal on
  * all ranks. */
 cco_reference cco_reference_for(const cco_comm *state, const cco_way *way, const cco_call *call,
                                 bool odd);

@@ -148,7 +148,7 @@ static void describe(const cco_check *k, const cco_difference *d, char *text, si
              d->expected, d->found, (long long)d->wrong, d->wrong == 1 ? " differs" : "s differ");
 }
 
-/* What it was called with, for who reads the message on another rank. */
+/* What it was called with, for readers of the message on another rank. */
 static void bring(const cco_check *k, cco_difference *d, int who, MPI_Comm comm, int tag)
 {
     const int rank = k->of->state->rank;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* chance.c - valid MPI programs by chance: each is derived from a seed, on all ranks alike, runs in
+/* chance.c - random valid MPI programs: each is derived from a seed, on all ranks alike, runs in
  * plain MPI first and then under every implementation, and must give the same answers.
  *
  *     chance [--seed S] [--programs N] [--seconds T] [--impl A,B,...] [--without CLASS,...]

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* chance.h - what the files of `chance` share: a program by chance, which all ranks derive from one
+/* chance.h - what the files of `chance` share: a random program, which all ranks derive from one
  * seed, and which runs in several passes, the first of them in plain MPI. */
 #ifndef CHANCE_CHANCE_H
 #define CHANCE_CHANCE_H
@@ -39,7 +39,7 @@ struct slot {
     char name[40];
 };
 
-/* The same on all ranks but what is said to be of this rank. */
+/* Equal on all ranks but what is said to be of this rank. */
 struct program {
     unsigned long seed;
     bool plain;       /* this pass calls the MPI alone */
@@ -61,7 +61,7 @@ extern struct program program;
 /* The plain MPI's call in the first pass, else the one that crestacoll sees. */
 #define VIA(name) (program.plain ? PMPI_##name : MPI_##name)
 
-/* A program that has the class by chance, and was not told to leave it out. */
+/* A program that has the class at random, and was not told to leave it out. */
 bool has(enum class what);
 
 /* Says what runs now, for failures, the watchdog and --show. */

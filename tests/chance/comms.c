@@ -102,7 +102,7 @@ static void duplicate(MPI_Comm of, MPI_Comm *to, dice *d)
     }
 }
 
-/* Members by chance, which all ranks know: at least rank `sure`, in an order by chance. */
+/* Members at random, which all ranks know: at least rank `sure`, in an order at random. */
 static MPI_Group members(const struct slot *of, dice *d)
 {
     MPI_Group all, some;

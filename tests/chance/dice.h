@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* dice.h - numbers by chance that repeat.  Ranks that start from the same seed draw alike. */
+/* dice.h - random numbers that repeat.  Ranks that start from the same seed draw alike. */
 #ifndef CHANCE_DICE_H
 #define CHANCE_DICE_H
 

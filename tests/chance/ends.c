@@ -33,7 +33,7 @@ static void good(int rc, const char *what)
     CHECK(rc == MPI_SUCCESS, "%s: class %d", what, class_of(rc));
 }
 
-/* Of null and inactive requests: MPI 4.0, section 3.7.3. */
+/* The status of null and inactive requests: MPI 4.0, section 3.7.3. */
 static void check_empty(const MPI_Status *status)
 {
     int count = -1;

@@ -19,7 +19,7 @@ struct end {
 
 void end_swap(struct end *end, int i, int j);
 
-/* One call by chance, or several until the wanted one has ended. */
+/* One call at random, or several until the wanted one has ended. */
 void end_some(struct end *end, dice *own);
 void end_wait_for(struct end *end, dice *own);
 

@@ -29,10 +29,10 @@ void flow_close(const struct slot *slot);
 /* Its operation has begun, with this return code. */
 void flow_begun(struct item *item, int rc);
 
-/* Ends this one, and others by chance. */
+/* Ends this one, and others at random. */
 void flow_end(struct item *item, dice *own);
 
-/* Ends some, or none, in a way by chance. */
+/* Ends some, or none, in a way at random. */
 void flow_end_some(dice *own);
 void flow_end_all(dice *own);
 

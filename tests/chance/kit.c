@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* kit.c - operations and types of reductions by chance.  All results are exact, in any order of
+/* kit.c - operations and types of reductions at random.  All results are exact, in any order of
  * combining; values are small, where the MPIs are wrong about large ones (docs/mpi-defects.md). */
 #include "task.h"
 

@@ -156,7 +156,7 @@ static void regular(struct side *side, int n, MPI_Datatype base, int unit, bool 
     }
 }
 
-/* Blocks that do not overlap, in an order by chance, with gaps between them. */
+/* Blocks that do not overlap, in an order at random, with gaps between them. */
 static void apart(struct side *side, const int *n, MPI_Datatype base, int unit,
                   enum placing placing, bool zero, dice *d, MPI_Aint *range)
 {

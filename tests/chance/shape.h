@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* shape.h - datatypes by chance, and a side (send or receive) of a call that is made of them. */
+/* shape.h - random datatypes, and a side (send or receive) of a call that is made of them. */
 #ifndef CHANCE_SHAPE_H
 #define CHANCE_SHAPE_H
 
@@ -15,7 +15,7 @@ struct shape {
     MPI_Aint extent, low, high; /* low and high: the bytes of one element */
 };
 
-/* What memory is filled with: bytes by chance, or small values of a type. */
+/* What memory is filled with: random bytes, or small values of a type. */
 enum cell { BYTES_BY_CHANCE, I8, I16, I32, I64, F32, F64, INT_INT, FLOAT_INT, DOUBLE_INT };
 
 /* SINGLES: regular, of types of one element of base. */
@@ -32,7 +32,7 @@ struct side {
     struct slot *lent;  /* whose memory it is */
 };
 
-/* A base type by chance; not freed. */
+/* A random base type; not freed. */
 MPI_Datatype base_by_chance(dice *d);
 
 /* A type of `unit` elements of base. */

@@ -307,7 +307,7 @@ static void step(dice *shared)
     }
 }
 
-/* Ends and frees in an order by chance until nothing is left. */
+/* Ends and frees in an order at random until nothing is left. */
 static void clear(dice *own)
 {
     while (flow_busy() || comms_left())

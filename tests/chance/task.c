@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* task.c - see task.h: makes the arguments of each collective by chance, and its buffers.  What
+/* task.c - see task.h: makes the arguments of each collective at random, and its buffers.  What
  * becomes of it: task_run.c. */
 #include "task.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* task.h - one operation by chance, a collective or a message, with its buffers. */
+/* task.h - one random operation, a collective or a message, with its buffers. */
 #ifndef CHANCE_TASK_H
 #define CHANCE_TASK_H
 
@@ -44,7 +44,7 @@ unsigned long task_result(const struct task *task, int rc);
 void task_over(struct task *task, int rc);
 void task_free(struct task *task);
 
-/* Of the plain MPI, as call_make(). */
+/* A call of the plain MPI, as call_make(). */
 int plain_call(enum mode mode, const struct call *call, bool polite, MPI_Request *request);
 
 /* What a reduction is of. */

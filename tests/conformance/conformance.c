@@ -9,7 +9,7 @@
  *   conformance-sim COLLECTIVE[/ALGORITHM]|all --counts  messages, bytes, rounds, scratch, steps
  *   conformance-sim COLLECTIVE/ALGORITHM --print P N     the schedules of P ranks, N elements,
  *                                                       with presets, then small parameters
- *   conformance-sim [COLLECTIVE[/ALGORITHM]] --random COUNT [SEED]   cases by chance (random.c) */
+ *   conformance-sim [COLLECTIVE[/ALGORITHM]] --random COUNT [SEED]   cases at random (random.c) */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +20,7 @@
 #include "world.h"
 
 static const int many[] = {64, 65, 127, 128, 255, 256, 257};
-/* SHOWN: a graph by chance, with edges that occur several times. */
+/* SHOWN: a random graph, with edges that occur several times. */
 enum { SMALL = 33, ALL_ROOTS = 9, LARGEST = 7, GRAPHS = 5, SHOWN = 42 };
 
 static long cases, failures;
@@ -165,7 +165,7 @@ static void fail_parameter(const cco_algo *algo, cco_coll coll, const char *name
            algo->name, name);
 }
 
-/* Of a sample: each size meets the powers of two, and some of the other numbers of ranks. */
+/* Whether a sample lacks it: each size meets the powers of two, and some other numbers of ranks. */
 static bool left_out(int p, int size)
 {
     return ((p > ALL_ROOTS && (p & (p - 1)) != 0) || size == LARGEST) && (p + size) % sample != 0;

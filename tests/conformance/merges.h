@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* merges.h - sequences of calls by chance of all ranks, their schedules, and what they become when
+/* merges.h - sequences of calls at random of all ranks, their schedules, and what they become when
  * they are merged: for test_merge.c. */
 #ifndef MERGES_H
 #define MERGES_H

@@ -60,7 +60,7 @@ static const struct {
     {{"A1|S125|N1", "N0V025|A0", ""}, "", 0},
     {{"A1S125|P103|N1", "N0V025|A0", ""}, "not ordered after the write by rank 1 in round 0", 0},
     {{"A1V103|P103|N1", "N0S025|A0", ""}, "not ordered after the read by rank 1 in round 0", 0},
-    /* Of an access that hides another nothing follows for the other. */
+    /* Nothing follows from an access for another one that it hides. */
     {{"A1|G103|N1", "N0N2A2|W03|A0", "A1|G103|N1"}, "not ordered after the get by rank 0", 0},
     {{"A1|V1|G103|N1", "N0|W03|R03|S0|A0", ""}, "after the write by rank 1 in round 1", 0},
     {{"A1|G105|N1", "N0N2A0|W13|S2|A2", "A1V1|P135|N1"}, "after the get by rank 0 in round 1", 0},

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* random.c - problems that nobody thought of: algorithm, ranks, root, sizes, uneven vectors, in
- * place, order, gaps and parameters by chance, with a liking for small values and for limits. */
+ * place, order, gaps and parameters at random, with a liking for small values and for limits. */
 #include "random.h"
 
 #include <stdint.h>

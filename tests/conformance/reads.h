@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* reads.h - reads of another process's memory (process_vm_readv) that bring all, a part, nothing,
- * or something else, by chance, within one process. */
+ * or something else, at random, within one process. */
 #ifndef READS_H
 #define READS_H
 

@@ -128,7 +128,7 @@ __attribute__((noinline)) static bool resume(int rank)
     return ranks[rank].done;
 }
 
-/* Lets ranks run by chance until all are through; false if that never comes. */
+/* Lets ranks run at random until all are through; false if that never comes. */
 static bool run_ranks(void)
 {
     int left = now->size;

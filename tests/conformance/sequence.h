@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* sequence.h - calls one after the other, of ranks that are coroutines of one process: each gives
- * way to another, by chance, where it would wait, and goes on to the next call when it is through,
+ * way to another, at random, where it would wait, and goes on to the next call when it is through,
  * however far behind the others are. */
 #ifndef SEQUENCE_H
 #define SEQUENCE_H
@@ -19,7 +19,7 @@ typedef struct sequence {
     void (*explain)(void); /* adds to the line of a failure; may be NULL */
 } sequence;
 
-/* Of all sequences: calls that were run, what failed, lines that were logged. */
+/* Sums over all sequences: calls that were run, what failed, lines that were logged. */
 extern long sequence_runs, sequence_failures, sequence_logged;
 
 /* The last cache that ranks see (core/core_place.h): none if not set. */

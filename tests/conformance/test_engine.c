@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* test_engine.c - every registered algorithm through the engine, all ranks in one process: in
- * random order, messages delayed by chance, each schedule started twice; then with one operation
+ * random order, messages delayed at random, each schedule started twice; then with one operation
  * that fails, for every operation.  A block that has landed under way (sched/landing.h) must stay
  * what it is. */
 #include <stdio.h>
@@ -115,7 +115,7 @@ static int start_all(seat *seats, const world *w)
     return rc;
 }
 
-/* Tests ranks by chance until all are done.  MPI_ERR_PENDING if that never comes. */
+/* Tests ranks at random until all are done.  MPI_ERR_PENDING if that never comes. */
 static int run_all(seat *seats, const world *w)
 {
     int left = w->c.p, rc = start_all(seats, w);

@@ -2,7 +2,7 @@
 /* test_flat.c - the collectives on slot rings (transport/shm/flat.h), all ranks in one process
  * (sequence.h).  Boards have few and small slots, so that calls take pieces and rings come round.
  * Some sequences let ranks read each other's memory by a system call, which here brings all, a
- * part, or nothing, by chance; some reductions have a kernel.
+ * part, or nothing, at random; some reductions have a kernel.
  *
  *     conformance-flat [SEQUENCES [SEED]] */
 #include <stdio.h>
@@ -112,7 +112,7 @@ static void open_pulls(char *memory, size_t share)
     }
 }
 
-/* Of a rank that has chosen non-temporal stores for all patterns, or tries both. */
+/* Those of a rank that has chosen non-temporal stores for all patterns, or tries both. */
 static cco_writes some_writes(void)
 {
     enum { NO_OTHER_TAKES = 20 };

@@ -56,7 +56,7 @@ static bool build_with_failure(const cco_algo *algo, const cco_problem *q, long 
     return all_went_well;
 }
 
-/* The same with a plan in an empty cache. */
+/* With a plan in an empty cache. */
 static bool plan_with_failure(cco_plans *plans, const cco_algo *algo, const cco_problem *q, long k)
 {
     cco_plan *plan = NULL, *before = NULL;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_merge.c - recordings in the simulator: sequences of calls by chance, of every algorithm, for
+/* test_merge.c - recordings in the simulator: sequences of calls at random, of every algorithm, for
  * 1 to 33 ranks, merged (sched/merge.h).
  *
  *   conformance-merge CASES FIRST_SEED
  *
  * Calls with memory of their own become one schedule, whose results are compared with the
  * definitions in the MPI standard (world.h).  Calls on one small memory, which depend on each other
- * by chance, are divided as recordings divide them (record/ranges.h), and the memory that comes out
+ * at random, are divided as recordings divide them (record/ranges.h), and the memory that comes out
  * is compared with that of the calls one after the other. */
 #include <stdio.h>
 #include <stdlib.h>

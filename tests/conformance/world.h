@@ -19,7 +19,7 @@ typedef struct world_case {
     int n;          /* elements of a block or of the vector; the scale of uneven ones */
     unsigned shape; /* uneven blocks: which, if not 0 */
     unsigned nodes; /* how ranks lie on nodes (world_node); 0: nobody knows */
-    unsigned graph; /* of neighbourhood collectives, by chance */
+    unsigned graph; /* of neighbourhood collectives, at random */
     bool in_place;
     bool commutative; /* reductions: a sum, or a composition of maps */
     bool gaps;        /* elements with gaps in the caller's memory */
@@ -38,7 +38,7 @@ typedef struct world {
     cco_sim sim;
 } world;
 
-/* Ways of ranks to lie on nodes: 1 to WORLD_NODES - 1; beyond, any by chance; with WORLD_LISTED the
+/* Ways of ranks to lie on nodes: 1 to WORLD_NODES - 1; beyond, any at random; with WORLD_LISTED the
  * node of each of 8 ranks, 3 bits each. */
 enum { WORLD_NODES = 12, WORLD_LISTED = 1 << 24 };
 int world_node(unsigned nodes, int p, int rank);

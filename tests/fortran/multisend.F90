@@ -74,7 +74,7 @@ contains
         end do
     end subroutine exchange
 
-    !> The same as a ring, begun, while something else goes on.
+    !> A ring, begun, while something else goes on.
     subroutine begun()
         integer, asynchronous :: give(2), n, elements
         integer :: got(2), sources(1), counts(1), displs(1)

@@ -13,7 +13,7 @@ enum { OWNED = 40, ROUNDS = 6, MOST = 64 };
 
 static int rank, size;
 
-/* Ghosts of rank `of` that rank `owner` owns: none of the last rank, others by chance. */
+/* Ghosts of rank `of` that rank `owner` owns: none of the last rank, of the others at random. */
 static int ghosts(int of, int owner)
 {
     const unsigned x = ((unsigned)of * 97u + (unsigned)owner * 31u + 7u) * 2654435761u;

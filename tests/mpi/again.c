@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* again.c - calls by chance, most of which come again, or with one argument changed, on
+/* again.c - calls at random, most of which come again, or with one argument changed, on
  * communicators, types and operations that are freed and made again, under implementations that
  * change.  Each answer is compared with that of the MPI's own call.
  *

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* again.h - calls by chance that come again, or nearly so (again.c): what a call is. */
+/* again.h - calls at random that come again, or nearly so (again.c): what a call is. */
 #ifndef TESTS_AGAIN_H
 #define TESTS_AGAIN_H
 

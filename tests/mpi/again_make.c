@@ -166,7 +166,7 @@ static int count_of(const struct wish *w, int from, int to)
     return other ? n + w->more : n;
 }
 
-/* Of block `i` on one side of a call. */
+/* The count of block `i` on one side of a call. */
 static int count_at(const struct wish *w, bool sent, int i)
 {
     const struct coll_shape *shape = &coll_shapes[w->coll];

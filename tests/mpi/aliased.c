@@ -62,7 +62,7 @@ static struct call call_of(enum coll coll, int n, bool aliased, MPI_Comm comm)
     return c;
 }
 
-/* Of the ranks before `end`, the sum of number i. */
+/* The sum of number i of the ranks before `end`. */
 static int sum(int end, int i)
 {
     return end * (end - 1) / 2 * STEP + end * i;
@@ -146,7 +146,7 @@ static void two_buffers(enum mode mode, enum coll coll, int n, MPI_Comm comm)
     right(&c, n);
 }
 
-/* Of a rooted call only the root has both buffers: it makes the call once more, for the others. */
+/* Only the root of a rooted call has both buffers: it makes the call once more, for the others. */
 static void one_buffer(enum mode mode, enum coll coll, int n, MPI_Comm comm)
 {
     const bool rooted = coll_shapes[coll].rooted;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* atomics_types.c - where the elements of a target's datatype lie: datatypes of every constructor,
- * nested by chance, against MPI_Pack; one whose extent is large and that has two elements; several
+ * nested at random, against MPI_Pack; one whose extent is large and that has two elements; several
  * of one; and every allocation of an accumulate fails once: it must return an error, never go to
  * the MPI.
  *

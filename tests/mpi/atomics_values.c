@@ -91,7 +91,7 @@ static MPI_Op chosen_op(void)
     }
 }
 
-/* Elements by chance, small enough for every operation; gaps are zero. */
+/* Random elements, small enough for every operation; gaps are zero. */
 static void fill(char *at, int n)
 {
     MPI_Aint low, extent;

@@ -90,7 +90,7 @@ static void try_ended(cco_channel *channel)
     ended = false;
 }
 
-/* The same of the sender of a message that an exchange has in part, past its barrier. */
+/* What becomes of the sender of a message that an exchange has in part, past its barrier. */
 static void try_incoming(const cco_channel *channel)
 {
     cco_watch watch = {.kind = &kind};

@@ -76,7 +76,7 @@ unsigned ucp_worker_progress(void *worker)
         next = (progress *)dlsym(RTLD_NEXT, "ucp_worker_progress");
     if (next == NULL) { /* Python opens the MPI, and what that needs, by itself */
         void *ucp = dlopen("libucp.so.0", RTLD_LAZY | RTLD_NOLOAD);
-        if (ucp == NULL) /* of another name: it is asked for in vain */
+        if (ucp == NULL) /* it has another name, and is not found */
             abort();
         next = (progress *)dlsym(ucp, "ucp_worker_progress");
     }

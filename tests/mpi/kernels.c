@@ -151,7 +151,7 @@ static long double any_real(bool pair)
     return pair ? chance() % 3 : ((long double)chance() - chance()) / 7 / (1 + chance() % 1000);
 }
 
-/* Bytes by chance, also in gaps; over them what reals, truth values and pairs need. */
+/* Random bytes, also in gaps; over them what reals, truth values and pairs need. */
 static void fill(unsigned char *at, const named_type *t, int n)
 {
     const bool pair = t->operations == LOCATION;

@@ -34,7 +34,7 @@ static int value(int of, int i)
     return 7 * of + 3 * i + 1;
 }
 
-/* Of ranks 0 to `ranks` - 1. */
+/* The sum of ranks 0 to `ranks` - 1. */
 static int sum(int ranks, int i)
 {
     return 7 * ranks * (ranks - 1) / 2 + ranks * (3 * i + 1);

@@ -62,7 +62,7 @@ static const struct {
 #endif
 };
 
-/* Of one rank, so that it ends at once. */
+/* On one rank, so that it ends at once. */
 static void make_persistent(int *one, int *sum, MPI_Request *request)
 {
     const struct call call = {.coll = COLL_Allreduce,

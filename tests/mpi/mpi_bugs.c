@@ -237,7 +237,7 @@ static int empty_alltoall(void)
     return 0;
 }
 
-/* The same of MPI_Ialltoallv, one element that is expected; MPI_Alltoallv is right. */
+/* MPI_Ialltoallv, one element that is expected; MPI_Alltoallv is right. */
 static int empty_ialltoallv(void)
 {
     int word = 0, got = 0, ones[2] = {1, 1}, zeros[2] = {0, 0};

@@ -198,7 +198,7 @@ int empty_gatherv(void)
     return 0;
 }
 
-/* The same of MPI_Gather, where everybody gives none of the type of which two are expected. */
+/* MPI_Gather, where everybody gives none of the type of which two are expected. */
 int empty_gather(void)
 {
     int word = 0, got = 0;

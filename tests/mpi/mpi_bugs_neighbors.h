@@ -4,7 +4,7 @@
 #define MPI_BUGS_NEIGHBORS_H
 
 /* Each neighbourhood collective, blocking, non-blocking and persistent, on a grid with periodic
- * dimensions of 1 and 2; on a directed graph with an edge that occurs thrice; on graphs by chance,
+ * dimensions of 1 and 2; on a directed graph with an edge that occurs thrice; on graphs at random,
  * where all wrong ones are told. */
 int neighbors_grid(void);
 int neighbors_repeated(void);

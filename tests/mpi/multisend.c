@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* multisend.c - sends to lists of ranks: CRESTA_Exchange, multicasts, many-to-manys,
- * CRESTA_Sneighbor_alltoall; lists by chance, ranks that come late, the program's own messages to
+ * CRESTA_Sneighbor_alltoall; lists at random, ranks that come late, the program's own messages to
  * anybody meanwhile, wrong arguments.
  *
  *     multisend */

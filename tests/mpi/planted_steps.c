@@ -15,7 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Of late_calls.c, which is preloaded. */
+/* From late_calls.c, which is preloaded. */
 __attribute__((weak)) void late_compute(double us);
 
 static double uniform(void)

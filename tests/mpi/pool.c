@@ -84,7 +84,7 @@ static void check_reuse(void)
     CHECK(before == 2, "%d segments of one communicator", before);
 }
 
-/* Of different ranks, several alive at a time, freed from either end. */
+/* Communicators of different ranks, several alive at a time, freed from either end. */
 static void check_mixture(void)
 {
     MPI_Comm comms[ONES];

@@ -135,7 +135,7 @@ static void tell(int step)
     CHECK(got == (me == 0 ? -1 : told), "step %d: rank 0 told %d", step, got);
 }
 
-/* The same on all ranks. */
+/* Equal on all ranks. */
 static unsigned by_chance(unsigned n)
 {
     static unsigned state = 1;

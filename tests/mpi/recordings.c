@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* recordings.c - CRESTA_Record_begin to CRESTA_Recording_free: sequences of calls by chance,
+/* recordings.c - CRESTA_Record_begin to CRESTA_Recording_free: sequences of calls at random,
  * recorded and replayed with other data, against the MPI's own calls; several recordings at once,
  * in other orders on other ranks; and what must be refused.
  *
@@ -52,7 +52,7 @@ static int between(const step *s, int from, int to)
     return (from * 5 + to * 3 + s->n) % (s->n + 1);
 }
 
-/* What it gives and takes lies apart, wherever that is; calls overlap by chance. */
+/* What it gives and takes lies apart, wherever that is; calls overlap at random. */
 static void place(step *s)
 {
     const size_t room = ELEMENTS / 2 - (size_t)(2 * size * (s->n + 1));

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Recordings and their replays: sequences by chance, and what must be refused. The MPI's own calls,
+# Recordings and their replays: sequences at random, and what must be refused. The MPI's own calls,
 # with which they are compared, hold the cores while they wait under MPICH: few of many ranks there.
 cresta_test_program(recordings recordings.c)
 set(many 4)

@@ -76,7 +76,7 @@ static void set(void *to, int type, int i, double x, double y)
            type == 4 ? sizeof one : sizes[type]);
 }
 
-/* Of a complex number the other part is as the real one of the next element. */
+/* The other part of a complex number is the real one of the next element. */
 static void fill(void *to, int type, int n, int who)
 {
     for (int i = 0; i < n; i++) {

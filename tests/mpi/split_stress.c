@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* split_stress.c - split-phase collectives by chance: any of them, sizes, implementations (which
+/* split_stress.c - split-phase collectives at random: any of them, sizes, implementations (which
  * change while calls are under way), communicators, many under way, ended in any order and any way,
  * blocking calls and messages in between.
  *

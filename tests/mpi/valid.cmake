@@ -16,7 +16,7 @@ if(NOT CRESTA_MPI_FAMILY STREQUAL "mpich")
                   COMMAND leaves_plain ${models_list})
 endif()
 
-# The same by exceptions of C++, where there is a compiler; the project is of C and Fortran only.
+# Errors by exceptions of C++, where there is a compiler; the project is of C and Fortran only.
 find_program(CRESTA_TEST_CXX NAMES c++ g++ clang++)
 if(CRESTA_TEST_CXX AND NOT CRESTA_SANITIZE)
   set(throws "${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/throws")
@@ -90,7 +90,7 @@ cresta_preloaded(watcher_chain watcher.c)
 target_compile_definitions(watcher_chain PRIVATE CHAIN)
 cresta_plain_program(watched_plain ${call_plain} small_call.c watched.c)
 cresta_test_program(watched ${call} small_call.c watched.c)
-# The same with the tool linked, behind the library.
+# With the tool linked, behind the library.
 cresta_test_program(watched_behind ${call} small_call.c watched.c)
 target_link_options(watched_behind PRIVATE -Wl,--no-as-needed)
 target_link_libraries(watched_behind PRIVATE watcher)

@@ -214,8 +214,8 @@ static void try_both(const char *impl, int call, int n)
     try(impl, call, n, n / 2, false);
 }
 
-/* Of streams, whose communicators keep much: windows are few, and those of an unlike call are not
- * used again. */
+/* Some calls over streams, whose communicators keep much: windows are few, and those of an unlike
+ * call are not used again. */
 static void run_some(const char *impl)
 {
     static const int some[] = {BCAST, GATHER, SCATTERV, ALLTOALLV, ALLGATHER, ALLREDUCE};
@@ -230,7 +230,7 @@ static void run_some(const char *impl)
         try_kinds(impl, which);
 }
 
-/* Of algorithms that have all of these calls.  With other sizes they may send messages that are as
+/* By algorithms that have all of these calls.  With other sizes they may send messages that are as
  * long, but more of them. */
 static void run_named(const char *impl, const char *algo)
 {

@@ -71,7 +71,7 @@ def test_arguments_of_cmake(tmp_path):
 
 @pytest.mark.release
 def test_cmake_takes_the_arguments(tmp_path):
-    """Of the first MPI that is there: cmake looks at compilers for some seconds."""
+    """For the first MPI that is there: cmake looks at compilers for some seconds."""
     found = [m for m in ("openmpi", "mpich") if os.path.exists(f"/usr/bin/mpicc.{m}")]
     if not found:
         pytest.skip("no mpicc.openmpi, no mpicc.mpich")

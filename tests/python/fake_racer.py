@@ -60,7 +60,7 @@ def write_profile(path):
 
 
 def wall_s():
-    """Of a whole run, under the rules if there are any."""
+    """Time of a whole run, under the rules if there are any."""
     if KIND not in ("calls", "calls-slow", "calls-break", "phase", "few-steps"):
         return 1.0
     tuned = os.environ.get("CRESTA_IMPL", "")

@@ -15,8 +15,8 @@ import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BUILDS = pathlib.Path(os.environ.get("CRESTA_BUILDS", ROOT / "build"))
-# Of a hang; other load, and builds with sanitizers (CRESTA_SANITIZE), take many times as long as a
-# run takes.
+# Until a run counts as hanging: with other load, and in builds with sanitizers (CRESTA_SANITIZE),
+# runs take many times as long.
 TIMEOUT = float(os.environ.get("CRESTA_RUN_TIMEOUT", "300"))
 # For builds with sanitizers, as in cmake/CrestaMpi.cmake.
 os.environ.setdefault("ASAN_OPTIONS", "detect_leaks=0:verify_asan_link_order=0")

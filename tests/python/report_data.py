@@ -217,7 +217,7 @@ KINDS = ("independent", "collective", "split", "nonblocking", "nonblocking_colle
 
 
 def io_part(what, calls, each, first, last):
-    """Of a record of MPI-IO: as many calls in each bin from first to last."""
+    """Part of a record of MPI-IO: as many calls in each bin from first to last."""
     inside = [first <= i < last for i in range(BINS)]
     bins = last - first
     part = {

@@ -319,7 +319,7 @@ def test_one_failure_says_nothing_of_the_other_arms(explore, monkeypatch):
 
 
 def runs_until_known(state, folder):
-    """Of the first race, those with the arm that broke the program."""
+    """Runs of the first race with the arm that broke the program."""
     files = [folder / "runs" / f"{n:03d}" / "race" for n in state["stages"]["models"]["runs"]]
     with_it = ["=os" in f.read_text() for f in files]
     return max(n for n, has in enumerate(with_it, 1) if has)

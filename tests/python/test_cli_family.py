@@ -91,7 +91,7 @@ def test_an_interpreter_gets_the_mpi_too(build):
 
 
 def soname_of(build):
-    """Of the machine's MPI."""
+    """The soname of the machine's MPI."""
     if build.mpi_library is None:
         pytest.skip("no shared library of this MPI")
     return next(s for s in installed.SONAMES[build.family] if s in build.mpi_library)

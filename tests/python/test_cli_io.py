@@ -76,7 +76,7 @@ def test_mistakes(words, code, said, crestacoll, tmp_path, build):
 
 
 def test_what_could_be_collective():
-    """Of many calls or bytes; not the few by which libraries write headers."""
+    """Many calls or bytes could; not the few by which libraries write headers."""
     data = report_data.io()
     (name, direction, ranks, calls, moved, windows), = [
         (f["name"], *found) for f, *found in iorecords.could_be_collective(data)

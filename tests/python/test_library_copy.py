@@ -39,7 +39,7 @@ def bench(build, row, distance, impls="shm?copy=auto", sizes=None, env=None):
     done = good(run(build, "../../bin/crestacoll-bench", *words, ranks=ranks, env=env))
     records = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
     records = [r for r in records if r["type"] == "record"]
-    refused = "CRESTA_DEBUG" in env  # memory, by chance
+    refused = "CRESTA_DEBUG" in env  # memory, at random
     assert refused or len(records) >= len(set(sizes)) * len(impls.split(","))
     assert all(r["verified"] for r in records), done.stdout
     if any(r["oversubscribed"] != (row in CROWDED) for r in records):
@@ -99,7 +99,7 @@ def single_copies_count(build):
 
 @pytest.mark.parametrize("row", CROWDED, ids=lambda row: row[0])
 def test_the_kernel_copies_where_ranks_outnumber_cores(build, row):
-    """Nothing is measured there. Of scatterv each rank knows its own sizes, and the root says in
+    """Nothing is measured there. Each rank of a scatterv knows its own sizes; the root says in
     each call where its data are."""
     if family_of(build) != "openmpi":
         pytest.skip("ranks of this MPI hold the cores on which they wait")

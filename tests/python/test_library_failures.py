@@ -110,9 +110,9 @@ def test_a_send_to_who_failed_is_not_freed(build):
 
 
 def test_a_set_up_that_one_rank_did_not_see_end(build):
-    """Who has the library's communicator does not wait there for who has not."""
+    """Ranks that have the library's communicator do not wait there for ranks that have not."""
     if not is_open_mpi_5(build):
-        pytest.skip("no Open MPI 5: set-ups wait for who has failed")
+        pytest.skip("no Open MPI 5: set-ups wait for the rank that has failed")
     env = {"CRESTA_IMPL": "*=hier", "CRESTA_NODES": "0,0,1"}
     out, err = launch(build, build / "tests" / "bin" / "failed_set_up", env=env)
     assert sorted(re.findall(r"^rank (\d) repaired: right$", out, re.MULTILINE)) == ["0", "1"], (

@@ -23,7 +23,7 @@ GRID = "--impl shm -n 2 --collectives bcast,barrier --sizes 8,64 --buffers hot -
 
 
 def rounds(n=200, mpi=1.0, control=1.0, candidate=1.0, scatter=0.05, seed=1):
-    """Of three series with independent noise, and a machine that is slow in some rounds for all."""
+    """Three series with independent noise, and a machine that is slow in some rounds for all."""
     chance = random.Random(seed)
     slow = [chance.choice([0, 0, 0, 5]) for _ in range(n)]
     means = {"mpi": mpi, "control": control, "auto": candidate}

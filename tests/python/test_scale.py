@@ -125,7 +125,7 @@ def test_table_is_of_what_would_run(shown):
 
 
 def test_lines_of_the_table_come_out_again(build, shown):
-    """Of small runs, today's simulator gives what the table has."""
+    """Today's simulator gives for small runs what the table has."""
     some = [p for p in points.first(small=False) if p.ranks * (p.simulated or p.ranks) < 1e6]
     assert len(some) > 20
     at = {(r["curve"], r["line"], int(r["ranks"]), int(r["bytes"])): r["seconds"] for r in shown}

@@ -70,7 +70,7 @@ def profile_of_four():
 
 
 def message(size):
-    """Of one rank to another, from the begin of the call to the end of the receive."""
+    """Time from one rank to another, from the begin of the call to the end of the receive."""
     return SEND + LATENCY + size * BYTE + RECEIVE
 
 

@@ -126,7 +126,7 @@ def test_sizes_of_rules_scale_with_the_bytes():
 
 
 def test_waiting_becomes_lateness():
-    """Of two ranks that come at any time in [0, T], each waits T / 6 for the other in the mean."""
+    """Two ranks that come at any time in [0, T] wait T / 6 for each other in the mean."""
     waited = work("barrier", 0, Shape(2))
     assert waited.lateness().kind == "none"
     waited.waits.append((10, 20e-6))

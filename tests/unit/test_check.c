@@ -17,7 +17,7 @@ static unsigned dice(unsigned sides)
     return (x >> 8) % sides;
 }
 
-/* Of two elements at most, mostly in a place of its own. */
+/* Two elements at most, mostly in a place of its own. */
 static cco_span span(int place)
 {
     const cco_base base = (cco_base)dice(CCO_BASES);

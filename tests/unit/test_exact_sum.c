@@ -88,7 +88,7 @@ static cco_fold fold_of(cco_exact_number type)
                                                          : CCO_LONG_DOUBLE);
 }
 
-/* Of parts that lie `step` bytes apart. */
+/* Parts that lie `step` bytes apart. */
 static void fold_in_turn(cco_exact_number type, const void *x, size_t step, int count, void *to,
                          size_t n)
 {
@@ -253,7 +253,7 @@ static void flushed_to_zero(void)
 }
 #endif
 
-/* Each instruction set, every number of operands, elements by chance: as the exact sums. */
+/* Each instruction set, every number of operands, elements at random: as the exact sums. */
 static void folds(void)
 {
     enum { ELEMENTS = 700, OPERANDS = 9 };

@@ -157,7 +157,7 @@ static void check_regret(void)
     }
 }
 
-/* Of the parts of what won, those that are better without are left out together. */
+/* Parts of the winner that are better left out are left out together. */
 static void check_parts(void)
 {
     static cco_judge judge;

@@ -166,7 +166,7 @@ static void check_choice(double step_s, double noise, double shm, double p2p, do
           shm, p2p, step_s, best, 2 * SEEDS, RUN);
 }
 
-/* Of arms that are the same none is said to be faster, whatever the machine does. */
+/* No arm is said to be faster where all are equal, whatever the machine does. */
 static void check_alike(double noise, double interruptions)
 {
     int claims = 0;

@@ -117,7 +117,7 @@ static void what_a_tuning_file_says(void)
     CHECK(cco_settings_hash() == all, "as before");
 }
 
-/* Of a long value only the start is shown, but all of it counts; and it stays one line. */
+/* Only the start of a long value is shown, but all of it counts; and it stays one line. */
 static void long_values(void)
 {
     char rules[5000] = "*=mpi";

@@ -76,8 +76,8 @@ static bool also_otherwise(int i)
     return false;
 }
 
-/* Of a size for which there is no row, for a rank alone, and where ranks take turns on cores, or do
- * not, other than in the row: nobody need measure, whatever is imposed. */
+/* A size for which there is no row, a rank alone, and ranks that take turns on cores where those of
+ * the row do not, or the reverse: nobody need measure, whatever is imposed. */
 static void beyond_the_limits(void)
 {
     for (int i = 0; i < 3 * LEN(rows); i++) {

@@ -29,7 +29,7 @@ static rank ranks[RANKS];
 static char *shares[RANKS];
 static long blocks, shown, given;
 
-/* Of the library's: a message could not be read. */
+/* In place of the library's: a message could not be read. */
 void cco_log(cco_log_level level, const char *format, ...)
 {
     CHECK(false, "level %d: %s", (int)level, format);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_tuning_fuzz.c - tuning files changed by chance: each is read, or refused with its line and
+/* test_tuning_fuzz.c - tuning files changed at random: each is read, or refused with its line and
  * column. Needs no running MPI.
  *
  *     test_tuning_fuzz [MUTANTS [SEED]]

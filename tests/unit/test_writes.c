@@ -144,7 +144,7 @@ static void patterns(void)
     CHECK(s.faster == CCO_WRITE_NONTEMPORAL, "others take what was found until there is more");
 }
 
-/* What became slow is tried again, in either direction; in vain, after a longer time each. */
+/* What became slow is tried again, in either direction; each time later if nothing changes. */
 static void what_became_slow(void)
 {
     static const both slow_memory = {100, 900}, all_slow = {500, 1000};
@@ -172,7 +172,7 @@ static int until_trial(cco_writes_size *s, const both times)
     return count;
 }
 
-/* How long trials in vain put off the next one: to the end of the period, and no longer. */
+/* How long trials without effect put off the next one: to the end of the period, and no longer. */
 static void in_vain(void)
 {
     static const both all_slow = {500, 1000};

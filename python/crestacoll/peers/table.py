@@ -173,7 +173,7 @@ def short(number):
 
 
 def write_csv(rows, floors, path):
-    """Floor, of the row's speed, and ratio are in it for who reads it; read_csv forms them anew."""
+    """Floor, of the row's speed, and ratio are in it for readers; read_csv forms them anew."""
     with outputs.beside(path) as made, made.open("w", newline="") as file:
         out = csv.writer(file, lineterminator="\n")
         heads = [head for side in SIDES for head in columns(*side)]

@@ -31,7 +31,7 @@ MOST = 64  # names that are looked up; the other hosts of a larger job are in th
 
 
 class Unknown(Exception):
-    """Nobody can say which hosts the job has."""
+    """It is not known which hosts the job has."""
 
 
 def interfaces():

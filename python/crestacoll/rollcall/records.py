@@ -136,7 +136,7 @@ def process(line):
 
 
 def written(process):
-    """The answer that a process is from, for who asked for it."""
+    """The answer that a process is from, for the one that asked."""
     return "\n".join(process.lines) + "\n"
 
 

@@ -36,8 +36,8 @@ Simulated by crestacoll: {time} from the first rank's begin to the last one's en
 
   ./replay.sh
 
-replays the messages with SMPI of SimGrid {version} (Debian package libsimgrid-dev). Of the lines
-"Simulation time" the last one counts. In the traces, times are seconds; {bandwidth!r} bytes of a
+replays the messages with SMPI of SimGrid {version} (Debian package libsimgrid-dev). The last
+line "Simulation time" counts. In the traces, times are seconds; {bandwidth!r} bytes of a
 message are one second of an interface ({envelope} more are SMPI's own of each message), so that
 messages between nodes have the gap in their size. SMPI keeps the file of each rank open: more than
 about 1000 ranks need a higher limit (ulimit -n).

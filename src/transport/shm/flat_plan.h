@@ -6,7 +6,7 @@
 #include "transport/shm/flat.h"
 
 /* Whether the slots of the last slot ring have room for the elements of a reduction; for others
- * shm_turns.h.  The same on all ranks. */
+ * shm_turns.h.  Equal on all ranks. */
 bool cco_flat_fits(const cco_problem *q, const size_t *rooms, int n);
 
 /* Plans a call that fits over the first of `n` slot rings, in order of size, whose slots have room

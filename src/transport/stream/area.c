@@ -39,7 +39,7 @@ static int tell(cco_area *area, int peer, size_t at, uint32_t word)
     return MPI_SUCCESS;
 }
 
-/* Words are read with acquire semantics by who looks for them. */
+/* Words are read with acquire semantics by those that look for them. */
 static int look(cco_area *area)
 {
     return cco_area_progress_mpi(area, LOOKS);

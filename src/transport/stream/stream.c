@@ -434,7 +434,7 @@ static int gone(cco_fragments *f, cco_area *area, uint64_t *stamp)
     return -1;
 }
 
-/* The wait for `peer` is in vain. */
+/* What `peer` should send cannot come. */
 static int give_up_wait(cco_fragments *f, int peer, uint64_t stamp)
 {
     cco_stream *s = f->shared;
