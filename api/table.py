@@ -88,8 +88,8 @@ class Collective:
 
 @dataclass(frozen=True)
 class Form:
-    """One way to call: blocking, nonblocking, persistent or split-phase, with int or MPI_Count. Of
-    what no MPI has, a recording is the persistent form."""
+    """One way to call: blocking, nonblocking, persistent or split-phase, with int or MPI_Count. A
+    recording is the persistent form of what no MPI has."""
 
     mode: str
     large: bool

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* asked.h - how programs about schedules are asked: collectives, algorithms, nodes.  What is wrong,
- * with what is possible, is told on standard error. */
+ * with what is possible, is printed on standard error. */
 #ifndef BENCH_ASKED_H
 #define BENCH_ASKED_H
 

@@ -170,7 +170,7 @@ void bench_topology_close(struct bench_world *w);
 void bench_exchange_open(struct bench_world *w);
 void bench_exchange_close(struct bench_world *w);
 /* What an exchange of a cache line takes now between the cores of two ranks, in us, on rank 0; 0 if
- * that cannot be told.  Collective. */
+ * that is not known.  Collective. */
 double bench_exchange_us(struct bench_world *w);
 
 double bench_now(void);

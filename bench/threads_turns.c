@@ -15,7 +15,7 @@ enum { APART = 4096 }; /* bytes between what two threads write, at least */
 struct worker {
     pthread_t thread;
     struct way *way; /* NULL: it ends */
-    int calls, turn; /* turns that it was told of */
+    int calls, turn; /* turns that it knows of */
     double start, end;
 } __attribute__((aligned(256)));
 

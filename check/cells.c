@@ -157,7 +157,7 @@ static bool add_options(struct cells *cells, uint32_t asked, const cco_model *mo
     return options < 2 || add_word(cells, asked, last);
 }
 
-/* A model for all that is asked, also if this build lacks it: that has to be told. */
+/* A model for all that is asked, also if this build lacks it: that has to be reported. */
 static bool add_model(struct cells *cells, uint32_t asked, const cco_model *model, bool all)
 {
     const cco_way way = {.model = model};

@@ -7,8 +7,8 @@
 
 struct layout layouts[LAYOUTS];
 
-/* Most are made with large counts, where the MPI has these: such types are told by functions of
- * their own. */
+/* Most are made with large counts, where the MPI has these: such types are described by functions
+ * of their own. */
 #if MPI_VERSION >= 4
 static void make_row(int n, MPI_Datatype *type)
 {

@@ -134,7 +134,7 @@ void report_good(void)
     now.found.compared++;
 }
 
-/* The first of a cell is told; what the MPI itself gets wrong is not the implementation's. */
+/* The first of a cell is reported; what the MPI itself gets wrong is not the implementation's. */
 void report_wrong(const struct wrong *w)
 {
     char at[32] = "";

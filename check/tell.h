@@ -22,7 +22,7 @@ struct found {
 };
 
 /* Each rank tells its errors, rank 0 all else.  A cell that takes longer than `timeout` seconds,
- * or breaks off by a signal, is told and ends the process. */
+ * or breaks off by a signal, is reported and ends the process. */
 void tell_begin(int rank, unsigned timeout, bool progress);
 void tell_trying(const struct cell *cell);
 struct found tell_found(void); /* since tell_trying */

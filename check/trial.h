@@ -44,7 +44,7 @@ struct plan {            /* how much to run */
 /* Does a problem of this number run at all, in any mode? */
 bool trial_due(long number, const struct plan *plan);
 
-/* Run and compare; what is tried was told by report_problem. */
+/* Run and compare; report_problem has said what is tried. */
 void trial_run(struct trial *trial, const struct plan *plan);
 
 /* Counts a call; true if it was refused.  All ranks know that, so that nobody waits for it. */

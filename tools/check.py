@@ -64,8 +64,8 @@ def static_checks():
 
 
 def quick_steps():
-    """Of `make quick`: the first MPI found, incrementally; one launch for all models; tests in
-    Python up to where they start a process.
+    """Those of `make quick`: the first MPI found, incrementally; one launch for all models; tests
+    in Python up to where they start a process.
     """
     mpi = mpis()[0]
     yield [("build", ["env", f"MPI={mpi}", "tools/build.sh", "quick"], None), *static_checks()]

@@ -4,7 +4,8 @@
 
 line <= 100 columns, function <= 60 lines, file <= 800 lines; an SPDX line in the head of every
 source file; no notes to oneself, no disabled code, getenv only in src/core/config.c; few lines that
-end in a backslash; no "1 ranks"; in pages and messages, no sentence that hangs on the one before.
+end in a backslash; no "1 ranks"; in pages, messages and comments, none of a few turns that do not
+read as English, such as sentences that hang on the one before.
 Generated files (line 1 says so) need only the SPDX line.
 """
 import ast
@@ -29,13 +30,23 @@ NOUNS = (r"(ranks|steps|nodes|hosts|rounds|rules|points|cores|records|requests|t
 PLURALS = re.compile(r"(?<!of )(?<!all )(?<!to )\{(?![A-Z_]+\})[^{}]*\} " + NOUNS)
 ONE = re.compile(r"(?<![\d.,] )(?<![\w.,-])1 " + NOUNS)
 # Where a sentence begins, (pattern, what is better). Lab notes are not for readers of the pages.
-BEGIN = r"(?:^|[.!?] |\*\*|: )"
+BEGIN = r"(?:^|[.!?] {1,2}|\*\*|: )"
 PROSE = [(re.compile(pattern), advice) for pattern, advice in (
     (BEGIN + r"The same (?:as|by|for|holds|in|is|of|on|over|to|with)\b", "say what is the same"),
+    (r"(?:^|[.!?] {1,2})The same[,.:;]", "say what is the same"),
     (BEGIN + r"Of [a-z\d\[`]", "begin with the subject"),
     (r"\bby chance\b", "at random"),
-    (r"\b(?:for|of|to|from|by) who\b", "name it: the caller, the rank that"))]
+    (r"\b(?:for|of|to|from|by) who\b", "name it: the caller, the rank that"),
+    (r"\bin vain\b", "say what does not happen: gives up, cannot come, has no effect"),
+    (r"\b(?:is|are|was|were|been) told\b(?! (?:apart|to|from|otherwise)\b)",
+     "processes are not told: reports, gets, knows"),
+    (r"\b[Nn]obody can (?:say|tell)\b", "it is not known"))]
 NOT_PAGES = ("docs/design.md", "docs/lab/", "tests/", "CHANGELOG.md")
+# What a comment is, by the end of a file's name, and what its lines begin with.
+HASHES = r"(?m:(?:^[ \t]*#(?!!).*\n)+)|#.*"
+COMMENTS = {C + TABLES: r"(?s:/\*.*?\*/)|//.*", FORTRAN: r"(?m:(?:^ *!.*\n)+)",
+            (".py",): r'(?s:""".*?""")|' + HASHES, CMAKE + (".sh",): HASHES}
+MARGIN = re.compile(r'^\s*(?:/\*+|\*/?|//|#+|!>?|""")?\s*|\s*(?:\*/|""")\s*$')
 PRINTS, SCREENS = ROOT / "python/crestacoll", ROOT / "tests/messages"
 
 FORTRAN_START = re.compile(
@@ -149,7 +160,7 @@ def check_file(report, path):
 
 
 def check_backslashes(report):
-    """Of all hand-written C together."""
+    """Counts those of all hand-written C together."""
     lines = [line for path in files(*C) if not generated(text := path.read_text(errors="replace"))
              for line in text.split("\n")]
     continued = sum(line.endswith("\\") for line in lines)
@@ -158,7 +169,7 @@ def check_backslashes(report):
 
 
 def check_ones(report):
-    """Of what commands and the library were seen to print."""
+    """Looks at what commands and the library were seen to print."""
     for path in files(".md", ".txt"):
         if path.suffix == ".txt" and not path.is_relative_to(SCREENS):
             continue
@@ -182,17 +193,27 @@ def paragraphs(lines):
             text += (" " if text else "") + re.sub(r"^\s*([*-] |\d+\. |\| |#+ )", "", line).strip()
 
 
+def comments(path, text):
+    """(number of the first line, text) of each comment and docstring of a source file."""
+    for ends, pattern in COMMENTS.items():
+        for found in re.finditer(pattern, text) if path.name.endswith(ends) else ():
+            words = " ".join(MARGIN.sub("", line) for line in found[0].split("\n"))
+            yield text.count("\n", 0, found.start()) + 1, words.strip()
+
+
 def check_prose(report):
-    """Of pages for readers, and of what commands were seen to print."""
-    for path in files(".md", ".txt"):
-        name = str(path.relative_to(ROOT))
-        page = path.suffix == ".md" and not name.startswith(NOT_PAGES)
-        if not page and not (path.suffix == ".txt" and path.is_relative_to(SCREENS)):
-            continue
-        lines = path.read_text(errors="replace").splitlines()
-        for number, text in paragraphs(lines) if page else enumerate(lines, 1):
+    """Pages for readers, what commands were seen to print, and what comments say."""
+    for path in files(".md", ".txt", *SOURCES):
+        name, text = str(path.relative_to(ROOT)), path.read_text(errors="replace")
+        if path.suffix == ".md":
+            said = () if name.startswith(NOT_PAGES) else paragraphs(text.splitlines())
+        elif path.is_relative_to(SCREENS):
+            said = enumerate(text.splitlines(), 1)
+        else:
+            said = () if generated(text) else comments(path, text)
+        for number, words in said:
             for pattern, advice in PROSE:
-                if found := pattern.search(text):
+                if found := pattern.search(words):
                     report.add(path, number, f"`{found[0].strip()}`: {advice}")
 
 

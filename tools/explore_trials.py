@@ -56,7 +56,7 @@ main()
 """
 
 
-# Of `truths`. A step takes so long by the clock of the ranks, and transposes.
+# For `truths`. A step takes so long by the clock of the ranks, and transposes.
 STEP_US = 20000
 STEPS = {"short": 100}  # of a run; else USUAL
 USUAL = 2000

@@ -3,7 +3,7 @@
  * MPI of the machine.
  *
  * The programs are not linked to any MPI: sonames and places differ.  They are libraries, which
- * this one loads after the MPI that it is told.  Without PROGRAM it prints which interface fits,
+ * this one loads after the MPI that it is given.  Without PROGRAM it prints which interface fits,
  * and what the MPI calls itself, on two lines. */
 #define _GNU_SOURCE
 #include <dlfcn.h>

@@ -26,7 +26,7 @@ static const char *arrays(struct psdns *h, int of)
     return failed ? "there is not enough memory" : NULL;
 }
 
-/* Errors are told while it is made, and stop the job afterwards. */
+/* Errors are reported while it is made, and stop the job afterwards. */
 static const char *make_window(struct psdns_side *s, size_t bytes)
 {
     const char *why = cco_window_make(&s->window, bytes, 0, s->comm, false, CCO_WINDOW_FOR_A_CALL);

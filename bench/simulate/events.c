@@ -38,7 +38,7 @@ static int first_bucket(const events *e)
     return i;
 }
 
-enum { SOON = 256, NEAR = 16 }; /* as many events at most are told of at once */
+enum { SOON = 256, NEAR = 16 }; /* at most so many events are known at once */
 
 static void tell(const events *e, const event_bucket *b)
 {

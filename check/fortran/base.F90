@@ -77,7 +77,7 @@ contains
         if (progress .and. me == 0) call say('trying: '//word)
     end subroutine begin_cell
 
-    !> A comparison failed: the first one of a cell is told.
+    !> A comparison failed: the first one of a cell is reported.
     subroutine tell_wrong(place, expected, found, problem)
         character(*), intent(in) :: place, expected, found, problem
         compared = compared + 1

@@ -55,7 +55,7 @@ class Plan:
 def launch_words(build, ranks):
     """mpiexec and its options: each rank on a core of its own while there are enough of them.
 
-    Open MPI binds by itself, refuses more ranks than cores unless told, and where it was told its
+    Open MPI binds by itself, refuses more ranks than cores without an option for it, with which
     waiting ranks yield. Where ranks share cores, jobs of Intel MPI do not end that its mpiexec has
     started, and those of its mpirun do.
     """

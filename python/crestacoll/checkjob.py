@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Runs crestacoll-check and crestacoll-check-fortran and reads what they say (check/tell.h).
 
-What hangs or crashes takes its job with it: it is told as an error, and another job goes on with
+What hangs or crashes takes its job with it: it counts as an error, and another job goes on with
 what comes after it.
 """
 

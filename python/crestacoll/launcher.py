@@ -144,8 +144,8 @@ def scheduler(launcher):
 
 def kind_of(launcher, family):
     """How this launcher takes variables: 'openmpi' (-x A=B), 'hydra' (-genv A B), or as its
-    scheduler does: 'srun' (--export), 'flux' (--env=A=B), 'aprun' (-e A=B), 'jsrun' (-E A=B). Of
-    an MPI that is not known, any launcher can start 'env' (env A=B ./app).
+    scheduler does: 'srun' (--export), 'flux' (--env=A=B), 'aprun' (-e A=B), 'jsrun' (-E A=B). For
+    an unknown MPI, any launcher can start 'env' (env A=B ./app).
     """
     if launcher is None:
         return "none"

@@ -79,7 +79,7 @@ def check(build, cells, lacking, ranks, limits, on_progress=lambda: None, only=N
 
 
 def share_reasons(found):
-    """What would run instead is told in C only, and is the same in Fortran."""
+    """What would run instead is reported in C only, and is the same in Fortran."""
     known = {(v.collective, v.implementation): v.instead for v in found if v.instead}
     for v in found:
         if v.status == NOT_HERE:

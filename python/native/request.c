@@ -123,7 +123,7 @@ void cresta_requests_sweep(void)
     while (dropped != NULL && over && PyList_Size(dropped) > 0) {
         PyObject *last = PyList_GetItem(dropped, PyList_Size(dropped) - 1);
         if (cresta_request_calls.test(1, handle_of(PyTuple_GetItem(last, 0)), &over) != 0)
-            over = 1; /* nobody is left to be told of its error */
+            over = 1; /* nobody is left to hear of its error */
         if (over)
             PyList_SetSlice(dropped, PyList_Size(dropped) - 1, PyList_Size(dropped), NULL);
     }

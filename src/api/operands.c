@@ -88,7 +88,7 @@ static cco_coll carrier_of(cco_coll coll)
                                               : CCO_ALLGATHER;
 }
 
-/* Whether displacements of all ranks can be told as int: the same on all. */
+/* Whether displacements of all ranks fit into an int: the same on all. */
 static bool counts_fit(const operands *o, const cco_call *call)
 {
     MPI_Count sent = 0, most = 0;
@@ -193,7 +193,7 @@ int cco_operands_start(const cco_call *call, cco_copies *copies, MPI_Request *re
     return rc;
 }
 
-/* What the ranks agreed on, or what all of them were told. */
+/* What the ranks agreed on, or what all of them got. */
 static bool may_be_a_gpus(MPI_Comm comm)
 {
     const cco_comm *state = cco_comm_find(comm);

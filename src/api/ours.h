@@ -15,7 +15,7 @@ int cco_dispatch_ours(const cco_call *call);
  * all its ranks, since they all begin.  MPI_SUCCESS, or what is wrong with the call. */
 int cco_prepare_ours(const cco_call *call);
 
-/* Where no path is, such a begin goes over messages; nobody need be told.  So does one that a rule
+/* Where no path is, such a begin goes over messages; no rank need know.  So does one that a rule
  * keeps from the MPI because it is wrong there, on a rank by itself. */
 void cco_settle_ours(cco_comm *state, const cco_call *call, cco_begin_path *begin, cco_way *way);
 

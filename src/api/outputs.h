@@ -6,8 +6,8 @@
 
 #include <stdbool.h>
 
-/* On rank 0, in MPI_Init: a file that cannot be written is told before the program computes, not
- * after. */
+/* On rank 0, in MPI_Init: a file that cannot be written is reported before the program computes,
+ * not after. */
 void cco_outputs_try(void);
 
 /* CRESTA_LOADED. */

@@ -289,7 +289,7 @@ static bool is_off(void)
     return cco_configured.off;
 }
 
-/* All ranks together; whatever differs between them is told now. */
+/* All ranks together; whatever differs between them is reported now. */
 static void begin_together(int rank)
 {
     cco_facts_of(rank);

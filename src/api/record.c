@@ -95,8 +95,8 @@ int CRESTA_Record_end(CRESTA_Recording *recording)
     return MPI_SUCCESS;
 }
 
-/* The recording of a handle; NULL, and the reason is told, if there is none, or its replay is not
- * as the caller wants it. */
+/* The recording of a handle; NULL, and the reason is reported, if there is none, or its replay is
+ * not as the caller wants it. */
 static cco_replay *replay_of(CRESTA_Recording recording, bool under_way, const char *caller)
 {
     cco_replay *r = cco_recording_of(recording);

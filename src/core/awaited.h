@@ -19,7 +19,7 @@ typedef struct cco_awaited {
 
 /* `requests[i]` is of a message to or from `peers[i]`, under way on the channel, or over.  Looks at
  * most once in a millisecond, and then at so few of them that a look costs the same for any number.
- * MPI_SUCCESS, or the class of the error, of which `watch` has been told. */
+ * MPI_SUCCESS, or the class of the error, which `watch` has got. */
 int cco_awaited_lost(cco_awaited *awaited, cco_watch *watch, const cco_channel *channel, int count,
                      const MPI_Request *requests, const int *peers);
 

@@ -155,8 +155,8 @@ typedef struct cco_env_row {
 extern const cco_env_row cco_env_rows[];
 extern const int cco_env_row_count;
 
-/* Reads the environment into cco_configured.  Errors are kept in it, to be told when all ranks have
- * met. */
+/* Reads the environment into cco_configured.  Errors are kept in it, to be reported when all ranks
+ * have met. */
 void cco_config_read(void);
 
 /* True for CRESTA_OFF=1, and for CRESTA_ASYNC=thread without that; may be asked before. */

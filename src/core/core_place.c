@@ -94,7 +94,7 @@ static int32_t memory_of(const uint64_t *mine)
     return -1;
 }
 
-/* The cores this process may use, bit per core; the lowest, -1 if it cannot be told. */
+/* The cores this process may use, bit per core; the lowest, -1 if that is not known. */
 static int my_cores(uint64_t *mine)
 {
     int lowest = -1;

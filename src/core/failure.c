@@ -212,7 +212,7 @@ static void tell(const cco_comm *state, const char *where, bool ends)
         tell_of(state, failed[i], where);
 }
 
-/* The error that a call returns; a failure is told of here, once. */
+/* The error that a call returns; a failure is reported here, once. */
 static int settle(cco_comm *state, const char *where, int error)
 {
     const int class = cco_ulfm_class(error);

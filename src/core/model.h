@@ -52,8 +52,8 @@ typedef struct cco_way {
     long params[CCO_PARAMS];     /* of the algorithm */
     long options[CCO_OPTIONS];   /* of the model */
     bool exact;     /* CRESTA_REPRODUCIBLE wants its algorithm: nothing else may run instead */
-    bool automatic; /* `auto` chose it, for blocking calls: what it cannot do the MPI does, and
-                       nobody is told */
+    bool automatic; /* `auto` chose it, for blocking calls: what it cannot do the MPI does,
+                       without a report */
 } cco_way;
 
 typedef struct cco_model {

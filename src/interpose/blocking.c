@@ -26,7 +26,7 @@
         } while (rc == MPI_SUCCESS && !(over));                                                    \
     } while (0)
 
-/* MPICH 5 returns success where a handler of the program was told an error and came back.  Then it
+/* MPICH 5 returns success where a handler of the program got an error and came back.  Then it
  * has set no flag, and made no request: there is nothing to wait for (docs/mpi-defects.md). */
 enum { FORGOTTEN = -1 /* an error; no MPI has negative ones */, UNSET = -1 };
 

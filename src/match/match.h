@@ -7,7 +7,7 @@
  * those of all ranks and lets them go; so each call waits for the last rank, and costs rank 0 two
  * messages for each other.  A call that only starts waits for nobody: rank 0 compares it while it
  * waits in some call, or before the next blocking one.  When ranks differ, one message says which,
- * and the job ends with exit code 2.  A rank that does not come is told after some seconds; then
+ * and the job ends with exit code 2.  A rank that does not come is named after some seconds; then
  * the others go on waiting. */
 #ifndef CCO_MATCH_H
 #define CCO_MATCH_H

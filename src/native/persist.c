@@ -22,7 +22,7 @@ static int start_once(cco_comm *state, const cco_call *call)
 {
     MPI_Request request = MPI_REQUEST_NULL;
     int rc = cco_native_persistent(&cco_native[CCO_BY_US], call, MPI_INFO_NULL, &request);
-    /* MPICH 5 answers success, and makes no request, when a user's handler was told an error. */
+    /* MPICH 5 answers success, and makes no request, when a user's handler got an error. */
     if (rc != MPI_SUCCESS || request == MPI_REQUEST_NULL)
         return rc;
     rc = PMPI_Start(&request);

@@ -75,8 +75,8 @@ int cco_scheduled_settle(const cco_comm *state, const cco_way *way, cco_problem 
 bool cco_scheduled_bind(cco_scheduled *own, const cco_plan *plan, cco_binding *binding,
                         ptrdiff_t low)
 {
-    /* Data begin `low` bytes from where an operation is told, which has to be aligned; so far away
-     * may that be that the address wraps around. */
+    /* Data begin `low` bytes from the address that an operation gets, which has to be aligned; that
+     * may be so far away that the address wraps around. */
     const size_t shift = (size_t)low % _Alignof(max_align_t);
     char *scratch = cco_workspace_room(&own->workspace, CCO_TMP, plan->scratch + shift);
     if (scratch != NULL)

@@ -88,7 +88,7 @@ bool cco_scheduled_bind(cco_scheduled *own, const cco_plan *plan, cco_binding *b
  * Returns it. */
 int cco_scheduled_give_up(const cco_scheduled *own, int error);
 
-/* The sizes that ranks have to be told (cco_algo_shares): the plan, bound, that brings them to
+/* The sizes that ranks have to get (cco_algo_shares): the plan, bound, that brings them to
  * `own->counts`: a broadcast of what the root knows, or a gather to the leaders of nodes.  Returns
  * MPI_SUCCESS or an MPI error class. */
 int cco_scheduled_share(cco_scheduled *own, const cco_problem *q, cco_binding *binding,

@@ -16,7 +16,7 @@ typedef struct cco_call_shape {
 /* Blocks of an array of counts that describes what is sent, or received. */
 int cco_call_shape_blocks(const cco_call *call, const cco_call_shape *shape, bool sent);
 
-/* Asks the MPI, whose error it returns: of an invalid communicator it has been told then. */
+/* Asks the MPI, whose error it returns: that of an invalid communicator is reported by then. */
 int cco_call_shape_of(const cco_call *call, cco_call_shape *shape);
 
 /* True if this rank is the root of a rooted call. */

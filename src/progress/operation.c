@@ -123,8 +123,8 @@ static int land(void *owner, int block)
 }
 
 /* The blocks that are there, if somebody wants to know.  Types are the MPI's to unpack.  While a
- * round begins, only what its own messages bring: who is told of a block computes, and does not
- * move the messages that have to be answered before their data flow. */
+ * round begins, only what its own messages bring: a program that gets a block computes, and does
+ * not move the messages that have to be answered before their data flow. */
 static int look(cco_operation *o, bool calls_mpi, bool *moved)
 {
     cco_landing *l = __atomic_load_n(&o->landing, __ATOMIC_ACQUIRE);

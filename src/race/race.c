@@ -230,7 +230,7 @@ static void ask_for_anchor(cco_comm *state, cco_coll coll, MPI_Count bytes)
 }
 
 /* Calls of several threads have no order that is the same on all ranks: there is no race then.  A
- * program that begins with that later is told, before ranks come to differ.  (CRESTA_ONLINE does
+ * program that begins with that later gets a message, before ranks differ.  (CRESTA_ONLINE does
  * nothing if the program has asked for MPI_THREAD_MULTIPLE; otherwise threads take turns.) */
 static bool is_one_thread(void)
 {

@@ -24,7 +24,7 @@ int cco_rounds_home(void);
 /* A collective that the program calls. */
 void cco_rounds_uses(cco_coll coll);
 
-/* At the end of the program: what CRESTA_ONLINE and CRESTA_GUARD have found is told.  If the steps
+/* At the end of the program: what CRESTA_ONLINE and CRESTA_GUARD have found.  If the steps
  * of the program were never known, `why` says why not. */
 void cco_rounds_report(const char *why);
 void cco_rounds_end(void);

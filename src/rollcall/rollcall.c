@@ -139,7 +139,7 @@ static void tell_hang(const cco_where *where, int64_t ms)
         ends_at_ms = now_ms() + LAST_WORDS_MS;
 }
 
-/* MPI_Finalize waits for the last rank by its nature; there only who asks is told. */
+/* MPI_Finalize waits for the last rank by its nature; there only questions are answered. */
 static bool may_hang(const cco_where *w)
 {
     return w->now.inside && w->now.kind != CCO_STAY_FINALIZE;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* near_counts.h - what a leader has to be told of the blocks of its node's ranks in a neighbourhood
+/* near_counts.h - what a leader has to know of the blocks of its node's ranks in a neighbourhood
  * collective (cco_problem.counts): bytes to, and from, each rank of another node. */
 #ifndef CCO_NEAR_COUNTS_H
 #define CCO_NEAR_COUNTS_H

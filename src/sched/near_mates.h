@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* near_mates.h - what ranks of one node know of each other's neighbours: who receives from ranks of
- * other nodes, and who sends to them.  A rank knows its own lists; what the others on its node
- * have, it has to be told (tune/topology.h). */
+ * other nodes, and who sends to them.  A rank knows its own lists; those of the others on its
+ * node it gets from them (tune/topology.h). */
 #ifndef CCO_NEAR_MATES_H
 #define CCO_NEAR_MATES_H
 

@@ -174,7 +174,7 @@ void cco_fold_into(cco_sched *s, cco_span from, cco_span into)
 int cco_expose(cco_sched *s, cco_span span)
 {
     const int slot = s->slots;
-    if (s->count != slot) /* peers may be told of the slots in the first round */
+    if (s->count != slot) /* peers may learn of the slots in the first round */
         fail(s, MPI_ERR_INTERN);
     add(s, (cco_step){.kind = CCO_STEP_EXPOSE, .a = span, .slot = slot});
     s->slots++;

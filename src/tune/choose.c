@@ -77,7 +77,7 @@ static void replace_wrong(cco_choice *choice, cco_coll coll, const cco_comm *sta
     choice->impl = ours.model->name;
 }
 
-/* What must be told: not what goes to another model, if nobody wants to hear that. */
+/* What must be reported: not what goes to another model, if nobody wants to hear that. */
 static bool any_refused(const cco_choices *choices)
 {
     const bool silent = cco_configured.fallback == CCO_FALLBACK_SILENT;

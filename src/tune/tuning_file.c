@@ -37,7 +37,7 @@ static const char *file_name(void)
     return cco_configured.tuning + (is_forced() ? strlen(FORCE) : 0);
 }
 
-/* What to call it where errors are told, and where choices are. */
+/* Its name where errors and choices are reported. */
 static void name_source(char source[256])
 {
     snprintf(source, 256, "CRESTA_TUNING=%.240s", cco_configured.tuning);

@@ -2,7 +2,7 @@
 /* tuning_rule.c - see tuning_rule.h.
  *
  * The members are composed to the text of a rule, which the parser of specs takes: so what a file
- * can say, and what is told of errors, is the same as in CRESTA_IMPL. */
+ * can say, and what is reported of errors, is the same as in CRESTA_IMPL. */
 #include "tune/tuning_rule.h"
 
 #include <limits.h>

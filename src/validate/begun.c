@@ -63,7 +63,7 @@ typedef struct cco_begun_checks {
     cco_validated *of;
     MPI_Comm comm; /* of ours; MPI_COMM_NULL: the MPI refuses one */
     cco_begun *first, *last;
-    cco_begun *told;               /* those of which a difference was told, for their files */
+    cco_begun *told;               /* those whose difference was reported, for their files */
     struct cco_begun_checks *next; /* by the number on which the ranks agreed, the least first */
 } cco_begun_checks;
 

@@ -28,7 +28,7 @@ bool cco_begun_can_check(const cco_call *call);
 struct cco_begun *cco_begun_check(cco_validated *of, const cco_choice *choice, const cco_call *call,
                                   MPI_Count bytes);
 
-/* The operation is over, and the program has not been told yet; or it could not begin.  Once for
+/* The operation is over, and the program does not know it yet; or it could not begin.  Once for
  * each check, by any thread, without the MPI. */
 void cco_begun_ended(void *begun, int rc);
 

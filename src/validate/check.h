@@ -30,7 +30,7 @@ struct cco_begun_checks; /* validate/begun.h */
 typedef struct cco_validated {
     cco_comm *state;
     cco_sample sample, begins;         /* blocking calls, begun ones */
-    uint32_t reported, begun_reported; /* bit per collective of which a difference was told */
+    uint32_t reported, begun_reported; /* bit per collective whose difference was reported */
     struct cco_check *check;           /* the memory of the one that is on */
     struct cco_begun_checks *begun;    /* NULL: none can be begun yet */
 } cco_validated;

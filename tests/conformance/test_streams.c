@@ -30,7 +30,7 @@ static long blocks;         /* and blocks that changed hands */
 static int opened;          /* blocks of a sequence, */
 static uint64_t from;       /* and bytes from which it counts */
 
-/* Others run before and after a word is told: it is the order of words that they go by. */
+/* Others run before and after a word is written: it is the order of words that they go by. */
 static int tell_slowly(cco_area *area, int peer, size_t at, uint32_t word)
 {
     int tries = 0;

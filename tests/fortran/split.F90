@@ -79,7 +79,7 @@ contains
         call check(is_null(request), 'a request that ended')
     end subroutine alone
 
-    !> Blocks of an alltoall, each read when it is told, and told once.
+    !> Blocks of an alltoall, each read when it is reported, and reported once.
     subroutine streamed()
         integer, asynchronous :: x(4, 0:ranks - 1), y(4, 0:ranks - 1)
         integer :: blocks(ranks), n, i, turns, told(0:ranks - 1)
@@ -98,7 +98,7 @@ contains
                 call check(all(y(:, blocks(i)) == 100 * blocks(i) + me), 'a block that has come')
             end do
         end do
-        call check(n == MPI_UNDEFINED .and. all(told == 1), 'each block is told once')
+        call check(n == MPI_UNDEFINED .and. all(told == 1), 'each block is reported once')
         call CRESTA_Coll_testsome(request, 1, blocks, n)
         call check(n == MPI_UNDEFINED, 'after the last block')
         call CRESTA_Coll_end(1, request)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* landed.c - streaming completion (CRESTA_Coll_some): each block is read at the moment at which it
- * is told, and is told once; ranks come late; types with gaps; in place; requests that are ended
- * before all is told; calls that are complete from the start; wrong requests.
+ * is reported, and is reported once; ranks come late; types with gaps; in place; requests that are
+ * ended before all are reported; calls that are complete from the start; wrong requests.
  *
  *     landed IMPL,...          under each implementation
  *     landed --early IMPL,...  and blocks come while another rank has not even begun */
@@ -55,7 +55,7 @@ static void verify(const struct received *r, int block)
           r->n[block] * r->stride, first, first >= 0 ? at[first] : 0);
 }
 
-/* Reads blocks as they are told until `most` are, and returns how many were.  Some calls wait,
+/* Reads blocks as they are reported until `most` are, and returns how many were.  Some calls wait,
  * others do not; some have room for one number only. */
 static int read_blocks(struct received *r, int most, int room, bool waits)
 {

@@ -5,7 +5,7 @@
 
 /* Each neighbourhood collective, blocking, non-blocking and persistent, on a grid with periodic
  * dimensions of 1 and 2; on a directed graph with an edge that occurs thrice; on graphs at random,
- * where all wrong ones are told. */
+ * where all wrong ones are printed. */
 int neighbors_grid(void);
 int neighbors_repeated(void);
 int neighbors_sinks(void);

@@ -26,7 +26,7 @@ static int counts[RANKS], negative[RANKS], places[RANKS], steps[RANKS];
 static MPI_Datatype ints[RANKS], wrong_types[2][RANKS], loose, pair;
 static int size;
 
-/* What an error handler was told last: how often, which class, of which function. */
+/* What an error handler got last: how often, which class, of which function. */
 static struct told {
     int calls, class;
     char name[64];

@@ -171,7 +171,7 @@ static void rules(MPI_Comm comm)
     }
 }
 
-/* Doubles 8 bytes from where they are told. */
+/* Doubles 8 bytes from the address that is given. */
 static void sum_shifted(void *a, void *b, int *n, MPI_Datatype *type)
 {
     (void)type;

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`crestacoll check`: what is right passes, what is wrong is told, nothing runs instead."""
+"""`crestacoll check`: what is right passes, what is wrong is reported, nothing runs instead."""
 
 import json
 import subprocess

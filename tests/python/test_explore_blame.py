@@ -68,7 +68,7 @@ def broke(found, competing=COMPETING, ended=CRASHED, stage=None):
 
 
 def test_an_arm_in_its_first_steps(plain):
-    """What came before is told, too: its damage may show late."""
+    """What came before is named, too: its damage may show late."""
     stage, notes = broke(log(first(0), first(1), first(2)))
     assert [f["arm"] for f in stage["failed"]] == ["os"]
     told = f"os: the program was ended by SIGSEGV in its first steps, after those of shm; {AGAIN}"

@@ -225,8 +225,8 @@ class Between(threading.Thread):
 
 def test_ranks_of_other_hosts_come_by_tcp(build, tmp_path):
     """This process listens as `crestacoll run` does; the ranks do not know of its Unix socket. The
-    first address that they are told is of one that does not know the token: they tell it nothing,
-    and go on to the next. Nobody in between hears the token.
+    first address that they get is of one that does not know the token: they tell it nothing, and
+    go on to the next. Nobody in between hears the token.
     """
     watch = listen.Watch(0, False, None, tmp_path, ["127.0.0.1"])
     head, token, _, tcp = watch.file.read_text().splitlines()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What must be the same on all ranks, and what a rank that differs is told."""
+"""What must be the same on all ranks, and the message for a rank that differs."""
 
 import pytest
 from library_runs import each_build, good, messages, run

@@ -125,7 +125,7 @@ def test_the_best_algorithm_wins_where_it_is_faster(tmp_path):
 
 
 def test_equal_implementations_earn_nothing(tmp_path):
-    """Of 60 sizes, with four arms each that are equal to the MPI's own."""
+    """At 60 sizes, with four arms each that are equal to the MPI's own."""
     jobs = FakeJobs(lambda *_: 10.0, noise=0.1)
     assert tune(new_state(tmp_path, sizes=[8 + i for i in range(60)]), jobs) == []
 

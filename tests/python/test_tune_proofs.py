@@ -95,7 +95,7 @@ def test_a_rule_is_proved_at_each_speed_of_the_machine(tmp_path, far, far_us, co
 
 
 def test_ranks_on_other_cores_have_speeds_of_their_own(tmp_path):
-    """Two ranks that are near, four that are far, eight on two hosts, of which no speed is told."""
+    """Two ranks that are near, four that are far, eight on two hosts, whose speed is not known."""
     class Placed(FakeJobs):
         def race(self, point, sizes, *rest, **data):
             us = {2: NEAR, 4: FAR}.get(point["ranks"])

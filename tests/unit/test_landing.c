@@ -75,7 +75,7 @@ static void try_rounds(cco_engine *e, const cco_landing_map *map)
     cco_landing *l = cco_landing_new(RANKS);
     look(l, map, e, true, 0); /* the own block has been copied */
     come = true;
-    look(l, map, e, true, 1); /* the message of the round is told at once, */
+    look(l, map, e, true, 1); /* the message of the round counts at once, */
     look(l, map, e, false, 2);
     come = false, ended = true;
     CHECK(cco_engine_test(e, &done) == MPI_SUCCESS && !done, "the first round");
@@ -85,7 +85,7 @@ static void try_rounds(cco_engine *e, const cco_landing_map *map)
     cco_landing_free(l);
 }
 
-/* A round whose blocks nobody has been told of: they wait until the next one is under way. */
+/* A round whose blocks were not reported: they wait until the next one is under way. */
 static void try_next(cco_engine *e, const cco_landing_map *map)
 {
     cco_landing *l = cco_landing_new(RANKS);

@@ -163,7 +163,7 @@ static void wrong_watchdogs(void)
     CHECK(cco_configured.watchdog_signal == SIGUSR1, "%s", cco_configured.error);
 }
 
-/* What cannot be read is told, and why; a folder can be opened. */
+/* What cannot be read is reported, and why; a folder can be opened. */
 static void rules_that_cannot_be_read(void)
 {
     with("CRESTA_IMPL", "@/tmp");

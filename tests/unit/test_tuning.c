@@ -116,7 +116,7 @@ static void many_rules(void)
     free(rules);
 }
 
-/* What is wrong with a rule is told with its place in the file. */
+/* What is wrong with a rule is reported with its place in the file. */
 static void check_refused(const char *text, const char *said)
 {
     cco_rules *rules = parse(text);

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Virtual machines change under a benchmark: two of its cores share a cache at one time and none at
-another, and small messages take four times as long. A speed is told by what crestacoll-floor
+another, and small messages take four times as long. A speed is known by what crestacoll-floor
 measures; only what was measured at one and the same is compared.
 """
 

@@ -24,7 +24,7 @@ class Files:
     json_to: str | None
 
     def points(self, path):
-        """The points of a result; how many were skipped, and why, is told."""
+        """The points of a result; how many were skipped, and why, is printed."""
         points, skipped = measured.load(path, self.crowded)
         for why, count in skipped.items():
             err.print(f"{path}: {counted(count, 'point')} skipped: {why}", soft_wrap=True)

@@ -27,7 +27,7 @@ class Asked:
 
 
 class Replay:
-    """Simulates classes of calls. `arms`: the implementations of a collective; `say` is told what
+    """Simulates classes of calls. `arms`: the implementations of a collective; `say` gets what
     is simulated next.
     """
 

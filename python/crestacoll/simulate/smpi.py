@@ -101,7 +101,7 @@ def platform(machine, nodes, queues):
 
 
 def options(machine, queues, trace):
-    """What smpirun is told: LogGP without SMPI's corrections for TCP, and its limit of what waits.
+    """Options of smpirun: LogGP without SMPI's corrections for TCP, and its limit of what waits.
 
     CM02 has one latency for all messages; where some wait, SMPI's own model, with all its factors
     set, gives those more.

@@ -5,7 +5,7 @@
  *   messages between nodes: one for each rank and other node with neighbours of it
  *   bytes between nodes n for each of these   scratch 0
  *
- * Who leads for a block is told by its sender: so the ranks of a node share the work, and nobody
+ * The sender of a block says which rank leads for it: so ranks of a node share the work, and none
  * gets what it does not need. */
 #include "algo/algo.h"
 

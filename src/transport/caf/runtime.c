@@ -149,8 +149,8 @@ static const char *start(void)
 }
 
 /* The runtime takes a duplicate of MPI_COMM_WORLD, and with it what happens there on errors: an
- * allocation without success is to be told, not to stop the job.  Later releases than 2.10.1 leave
- * MPI_COMM_WORLD changed. */
+ * allocation without success is to be reported, not to stop the job.  Later releases than 2.10.1
+ * leave MPI_COMM_WORLD changed. */
 static const char *begin(void)
 {
     MPI_Errhandler before;

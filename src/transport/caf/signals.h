@@ -31,7 +31,7 @@ int cco_signals_send(int image, size_t at, uint32_t word);
  * thread that is at it. */
 int cco_signals_receive(void);
 
-/* All that was told has been received then.  Collective; does nothing where nothing was begun. */
+/* All signals have been received then.  Collective; does nothing where nothing was begun. */
 void cco_signals_end(void);
 
 #endif

@@ -12,7 +12,7 @@ typedef struct cco_elements {
     cco_layout layout; /* of an element */
     cco_reduce_op operation;
     size_t most;            /* elements that are reduced at once */
-    char *operand, *result; /* the first of each, where the operation is told that it is */
+    char *operand, *result; /* the first of each, as the operation gets its address */
 } cco_elements;
 
 /* Elements to reduce at once, of `bytes` packed ones: what stays in a cache, or one.  Local: ranks
@@ -23,7 +23,8 @@ size_t cco_elements_most(const cco_layout *layout, size_t bytes);
 size_t cco_elements_room(const cco_layout *layout, size_t most);
 
 /* Sets `operand` and `result`; the other members are set.  `memory` is aligned to 64 bytes, and so
- * is what an operation is told.  The data of an element begin `low` bytes from its address. */
+ * is the address that an operation gets.  The data of an element begin `low` bytes from its
+ * address. */
 void cco_elements_place(cco_elements *e, char *memory, ptrdiff_t low);
 
 /* At most `most` elements, `n` packed bytes: the result becomes these; these op the result; and

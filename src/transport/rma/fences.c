@@ -175,8 +175,8 @@ static int left(cco_fences *e)
     return error;
 }
 
-/* Where a word of the call lies that is told before a fence: it may be seen by a rank that is not
- * there yet, and must not hide from it what was told in the call before. */
+/* Where a word of the call lies that is written before a fence: it may be seen by a rank that is
+ * not there yet, and must not hide from it what was written in the call before. */
 static size_t in_turn(const cco_fences *e, size_t at)
 {
     return at + e->calls % 2 * sizeof(uint32_t);
@@ -238,7 +238,7 @@ static void abandon(void *transfer)
     give_up(f->shared);
 }
 
-/* What is told before a fence must not count for a rank that sees it too early: it would go, and
+/* What is written before a fence must not count for a rank that sees it too early: it would go, and
  * the others wait for it at the next one. */
 static bool all_through(const cco_fences *e)
 {

@@ -58,7 +58,7 @@ static const char *operand(const cco_run *r, int rank, uint64_t k)
                         (cco_shown_at){.at = cco_run_start(r, k), .n = r->q->in.each});
 }
 
-/* Where every rank's data are that need no slot is told in its first piece only: a rank without a
+/* The first piece alone says where the data of a rank are that need no slot: a rank without a
  * share of that piece may have one of a later piece, which is smaller. */
 static void find_operands(const cco_run *r)
 {

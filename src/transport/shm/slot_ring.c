@@ -64,8 +64,8 @@ static void clear_if_old(const cco_slot_ring *b, unsigned index)
         __atomic_compare_exchange_n(slot, &number, 0, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
 }
 
-/* What a call of so long ago has left is free for all, and where it is told by a number alone, that
- * number comes again. */
+/* What a call of so long ago has left is free for all, and where a number alone says what it is,
+ * that number comes again. */
 void cco_slot_ring_renew(cco_slot_ring *b)
 {
     const uint64_t newer = b->call - ((uint64_t)1 << OLD_BITS);

@@ -37,7 +37,7 @@ typedef struct cco_stream_blocks {
                        plus the number there */
 } cco_stream_blocks;
 
-/* Blocks passed to a peer, those taken from it, and of how many of these it was told. */
+/* Blocks passed to a peer, those taken from it, and how many of these it knows of. */
 typedef struct cco_stream_blocks_pair {
     uint32_t passed, taken, taken_told;
 } cco_stream_blocks_pair;

@@ -58,7 +58,7 @@ void cco_shown_open(cco_area *area);
 /* True if the kernel lets this rank read in the processes of all others, which have opened. */
 bool cco_shown_readable(const cco_area *area);
 
-/* Shows what is left of a message, when the peer has been told of all that is in the ring.  Returns
+/* Shows what is left of a message, when the peer knows of all that is in the ring.  Returns
  * MPI_SUCCESS or an MPI error class, as the others do. */
 int cco_shown_show(cco_shown *shown, cco_area *area, const cco_fragment *message);
 
