@@ -19,9 +19,7 @@ typedef struct cco_race_point {
 /* Times count from here. */
 void cco_race_output_begin(void);
 
-/* Opens the file unless it is open; without a name, and where it cannot be opened, nothing is
- * written.
- */
+/* Opens the file unless it is open; without a name, or if that fails, nothing is written. */
 void cco_race_output_open(const char *path);
 void cco_race_output_close(void);
 
