@@ -109,16 +109,28 @@ static void run_persistent(struct trial *t, enum mode mode)
         report_code(t->call.coll, "MPI_Request_free", MPI_Request_free(&request));
 }
 
+/* Every n-th number, or half of these: by the digits of the quotient, so that neither half has all
+ * the even ones, which may be those in place. */
+static bool is_chosen(long number, const struct plan *plan)
+{
+    if (number % plan->every != 0)
+        return false;
+    int half = 1;
+    for (long digits = number / plan->every; digits > 0; digits /= 2)
+        half = digits % 2 ? 3 - half : half;
+    return plan->half == 0 || plan->half == half;
+}
+
 /* The modes take turns: together they try every problem, if there are modes enough. */
 static bool its_turn(long number, const struct plan *plan, int mode)
 {
     return (plan->modes & 1U << mode) && mode_exists((enum mode)mode) &&
-           (number + 3 * mode) % plan->every == 0;
+           is_chosen(number + 3L * mode, plan);
 }
 
 static bool references_turn(long number, const struct plan *plan)
 {
-    return plan->reference && number % plan->every == 0;
+    return plan->reference && is_chosen(number, plan);
 }
 
 bool trial_due(long number, const struct plan *plan)

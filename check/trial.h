@@ -30,6 +30,7 @@ struct plan {            /* how much to run */
     unsigned modes;      /* bit mask of enum mode */
     unsigned colls;      /* bit mask of enum coll */
     int every;           /* each mode tries every n-th problem, another one each */
+    int half;            /* 1 or 2: only this half of them; 0: all */
     bool reference;      /* the MPI's own call too */
     bool protected;      /* send buffers are overwritten after a begin */
     bool strict;         /* nothing ends in the MPI's own collectives, so that their known faults

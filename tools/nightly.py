@@ -32,7 +32,8 @@ NOT_RUN = 77
 def tests(mpi):
     """(name, command, environment) of each."""
     words = ["ctest", "--test-dir", f"build/{mpi}", "--show-only=json-v1",
-             "-R", "^(split-stress-|chance-|conformance-(algorithms-|slow-)?[0-9]+$)"]
+             "-R", "^(split-stress-|chance-|conformance-(algorithms-|slow-)?[0-9]+$|"
+             "conformance-(protected|preload|thread)-|conformance-(os|caf)-ways$)"]
     found = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=True)
     for test in json.loads(found.stdout)["tests"]:
         kept = {p["name"]: p["value"] for p in test["properties"]}
@@ -44,6 +45,11 @@ def with_option(command, option, value):
     return [*command[:at], str(value), *command[at + 1 :]]
 
 
+def without(command, option):
+    at = command.index(option) if option in command else len(command)
+    return [*command[:at], *command[at + 2 :]]
+
+
 def prime(most):
     """The largest up to this number, so that roots, in place and modes get their turns; or 1."""
     return next((n for n in range(most, 1, -1) if all(n % k for k in range(2, n))), 1)
@@ -52,12 +58,12 @@ def prime(most):
 def tonight(command, seconds, seed):
     """The command for so many seconds. Random programs have a seed each, one after another."""
     if "--programs" in command:
-        at = command.index("--programs")
-        command = [*command[:at], "--seconds", str(seconds), *command[at + 2 :]]
+        command = [*without(command, "--programs"), "--seconds", str(seconds)]
         return with_option(command, "--seed", seed * 100000)
     if "--all" in command:
         return with_option(command, "--seconds", EACH)
     if "--sparse" in command:
+        command = without(command, "--half")
         every = int(command[command.index("--sparse") + 1])
         return with_option(command, "--sparse", prime(every // TIMES))
     return with_option(with_option(command, "--seconds", seconds), "--seed", seed)

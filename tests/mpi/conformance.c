@@ -2,10 +2,12 @@
 /* conformance.c - every collective, in every mode, under one implementation, against definition and
  * MPI.
  *
- *     conformance IMPL,... [--sparse N] [--mode MODE,...] [--collective NAME,...] [--protected yes]
+ *     conformance IMPL,... [--sparse N] [--half 1|2] [--mode MODE,...] [--collective NAME,...]
+ *                          [--protected yes]
  *
  * --sparse N tries every N-th problem in each mode, where calls take long with more ranks than
- * cores. The first implementation is also compared with the MPI's own calls.
+ * cores; --half only one half of these. The first implementation is also compared with the MPI's
+ * own calls.
  * --mode and --collective: only these.
  * --protected overwrites send buffers after a begin (CRESTA_PROTECTED_BUFFER=1). Compiled with
  * -DPLAIN_MPI it makes MPI_x calls, and CRESTA_IMPL chooses under the preload library.
@@ -101,6 +103,8 @@ static struct options options_of(int argc, char **argv)
     for (int i = 2; i + 1 < argc; i += 2)
         if (strcmp(argv[i], "--sparse") == 0)
             o.plan.every = atoi(argv[i + 1]);
+        else if (strcmp(argv[i], "--half") == 0)
+            o.plan.half = atoi(argv[i + 1]);
         else if (strcmp(argv[i], "--mode") == 0)
             o.plan.modes = some_of(argv[i + 1], mode_names, MODES);
         else if (strcmp(argv[i], "--protected") == 0)
