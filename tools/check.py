@@ -24,7 +24,7 @@ VENV = ROOT / ".venv/bin/python"
 CORES = len(os.sched_getaffinity(0))
 # The simulator: the same whichever MPI it is built for. It computes, and other tests see nothing of
 # it: it runs beside those that no other job may disturb, which wait most of the time.
-SIMULATOR = "algorithms(-.*)?|mutants"
+SIMULATOR = "algorithms(-.*)?"
 QUICK = "quick-.*"  # what `make quick` has in place of longer tests
 # For the first MPI: how flags become a choice, and programs at random, which `make nightly` has for
 # each.

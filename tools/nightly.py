@@ -5,8 +5,9 @@ minute each instead of the few seconds that `make check` has, with a seed of the
 ranks that disagree (disagree.py), tests in Python that take many steps of a program, or that `make
 check` runs for another MPI, clang-tidy on all files, and more of that of which `make check` has a
 sample: problems of each implementation and algorithm on ranks, all sizes of the simulated
-algorithms, and slot rings, streams and the simulator on an emulated processor (emulated.py). The
-commands of the README's table run with the time that they have there.
+algorithms, and slot rings, streams and the simulator on an emulated processor (emulated.py), and
+mutants of one algorithm (mutants.py). The commands of the README's table run with the time that
+they have there.
 
 The tests are those that ctest has. Output goes to build/nightly/; what a failed one wrote is shown,
 with the command that repeats it. Environment: SECONDS_EACH, SEED, MPI (only this one). Exit code 0
@@ -115,6 +116,9 @@ def main():
     print("nightly: every algorithm, simulated:", flush=True)
     if subprocess.run([ROOT / f"build/{chosen[0]}/tests/bin/conformance-sim"]).returncode:
         failed.append("conformance-sim")
+    # It builds the test by itself, from a list of files of its own.
+    if subprocess.run([ROOT / "tools/mutants.py", "barrier/dissemination"]).returncode:
+        failed.append("mutants")
     if subprocess.run([ROOT / "tools/emulated.py", str(seed)]).returncode not in (0, NOT_RUN):
         failed.append("emulated")
     print(f"make nightly: FAILED: {', '.join(failed)}" if failed else "make nightly: all passed")
