@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from crestacoll import family, installed
-from crestacoll.explore.arms import NEIGHBORS
 from crestacoll.ui import TEXT, Problem
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -55,7 +54,7 @@ class About:
     @property
     def measured(self):
         """Those that the benchmarks have: the others need a topology."""
-        return [c for c in self.collectives if c not in NEIGHBORS]
+        return [c for c in self.collectives if not c.startswith("neighbor_")]
 
 
 AGAIN = "install it again" if installed.is_wheel() else "build again with 'make'"

@@ -39,6 +39,14 @@ def test_the_answer_is_the_same_and_the_profile_holds_the_calls(
     assert os.listdir(tmp_path) == ["p.json"]
 
 
+def test_it_starts_without_what_takes_long_to_load():
+    code = "import sys; sys.path[0] = sys.argv[1]; import crestacoll.cli.run; print(*sys.modules)"
+    words = [PYTHON, "-c", code, str(ROOT / "python")]
+    done = subprocess.run(words, capture_output=True, text=True, check=True)
+    loaded = {name.partition(".")[0] for name in done.stdout.split()}
+    assert not loaded & {"hashlib", "jsonschema", "matplotlib", "numpy", "rich"}
+
+
 def test_a_linked_program_needs_no_preload(crestacoll, build, turbulence, tmp_path):
     """With both, one library wrote the profile of the other."""
     program, *rest = turbulence

@@ -9,7 +9,6 @@ import errno
 import os
 import re
 import resource
-import secrets
 import selectors
 import signal
 import socket
@@ -72,7 +71,7 @@ class Watch:
         """addresses: of this host, at which ranks of other hosts come."""
         self.seconds, self.ends, self.number = seconds, ends, number
         self.ended = False  # the job, by CRESTA_WATCHDOG
-        self.token, self.child, self.thread = secrets.token_hex(16), None, None
+        self.token, self.child, self.thread = os.urandom(16).hex(), None, None
         self.selector = selectors.DefaultSelector()
         self.ranks, self.strangers, self.gone, self.seen = [], [], [], set()
         self.question, self.waiting, self.deadline, self.why = 0, set(), None, ""
@@ -85,7 +84,7 @@ class Watch:
         self.open(addresses)
 
     def open(self, addresses):
-        name = f"crestacoll-{secrets.token_hex(8)}"
+        name = f"crestacoll-{os.urandom(8).hex()}"
         self.listeners = [
             (self.listener(socket.AF_UNIX, "\0" + name), self.take),
             (self.listener(socket.AF_UNIX, sockets.name_of_run()), self.take_caller),

@@ -3,7 +3,7 @@
 src/rollcall/proof.h describes it.
 """
 
-import secrets
+import os
 import struct
 
 MASK = (1 << 64) - 1
@@ -37,7 +37,7 @@ def siphash(key, text):
 
 
 def nonce():
-    return secrets.token_hex(16)
+    return os.urandom(16).hex()
 
 
 def proof(token, side, challenge, answer):
@@ -46,4 +46,6 @@ def proof(token, side, challenge, answer):
 
 
 def is_proof(given, *known):
-    return secrets.compare_digest(given.encode(), proof(*known).encode())
+    import hmac  # it loads OpenSSL, and few runs have ranks on other hosts
+
+    return hmac.compare_digest(given.encode(), proof(*known).encode())

@@ -8,7 +8,6 @@ listen at a similar name: the kernel says whose socket it is.
 
 import contextlib
 import os
-import secrets
 import socket
 import struct
 from pathlib import Path
@@ -18,7 +17,7 @@ SOCKETS = Path("/proc/net/unix")
 
 def name_of_run():
     """A name at which `crestacoll run` answers for all ranks of its job."""
-    return f"\0crestacoll-run-{os.getpid()}-{secrets.token_hex(8)}"
+    return f"\0crestacoll-run-{os.getpid()}-{os.urandom(8).hex()}"
 
 
 def names():
