@@ -7,9 +7,7 @@
 #include <string.h>
 
 #include "core/log.h"
-#include "core/transfer.h"
-
-enum { MEMBERS_TAG = 3 };
+#include "core/service.h"
 
 int cco_member_runs(const int *ranks, int count, cco_run *run)
 {
@@ -158,36 +156,30 @@ bool cco_members_add(cco_member_sets *sets, const cco_members *members, const ch
     return true;
 }
 
-static void receive(MPI_Comm comm, int peer, cco_member_sets *sets)
+static const void *give(void *what, size_t *bytes)
 {
-    int count = 0;
-    cco_transfer_from(comm, peer, MEMBERS_TAG, &count, sizeof count);
-    if (count == 0)
-        return;
-    cco_members *theirs = append(sets, count);
-    if (theirs == NULL)
-        cco_fatal("no memory for %d communicators of the profile of rank %d", count, peer);
-    cco_transfer_from(comm, peer, MEMBERS_TAG, theirs, (size_t)count * sizeof *theirs);
-    cco_members_sort(sets);
+    const cco_member_sets *sets = what;
+    *bytes = (size_t)sets->count * sizeof *sets->list;
+    return sets->list;
+}
+
+static bool take(void *what, void *theirs, size_t bytes)
+{
+    const int count = (int)(bytes / sizeof(cco_members));
+    cco_members *added = count > 0 ? append(what, count) : NULL;
+    if (count > 0 && added == NULL)
+        cco_fatal("no memory for %d communicators of the profile", count);
+    if (count > 0)
+        memcpy(added, theirs, bytes);
+    cco_members_sort(what);
+    return true;
 }
 
 void cco_members_gather(MPI_Comm comm, cco_member_sets *sets)
 {
-    int rank, size;
-    PMPI_Comm_rank(comm, &rank);
-    PMPI_Comm_size(comm, &size);
     cco_members_sort(sets);
-    for (int bit = 1; bit < size; bit <<= 1) {
-        if (rank & bit) {
-            cco_transfer_to(comm, rank - bit, MEMBERS_TAG, &sets->count, sizeof sets->count);
-            if (sets->count > 0)
-                cco_transfer_to(comm, rank - bit, MEMBERS_TAG, sets->list,
-                                (size_t)sets->count * sizeof *sets->list);
-            free(sets->list);
-            *sets = (cco_member_sets){0};
-            break;
-        }
-        if (rank + bit < size)
-            receive(comm, rank + bit, sets);
-    }
+    if (cco_service_merge(&(cco_merger){give, take, sets}, comm))
+        return;
+    free(sets->list);
+    *sets = (cco_member_sets){0};
 }

@@ -12,9 +12,6 @@
 #include "core/mpi_compat.h"
 #include "core/profile_waiting.h"
 #include "core/service.h"
-#include "core/transfer.h"
-
-enum { ROWS_TAG = 1 };
 
 static int compare(const void *x, const void *y)
 {
@@ -69,22 +66,19 @@ static bool merge(cco_rows *a, const cco_rows *b)
     return true;
 }
 
-static void send_rows(MPI_Comm comm, int peer, cco_rows *rows)
+static const void *give_rows(void *what, size_t *bytes)
 {
-    cco_transfer_to(comm, peer, ROWS_TAG, &rows->count, sizeof rows->count);
-    cco_transfer_to(comm, peer, ROWS_TAG, rows->list, (size_t)rows->count * sizeof(cco_row));
+    const cco_rows *rows = what;
+    *bytes = (size_t)rows->count * sizeof *rows->list;
+    return rows->list;
 }
 
-static cco_rows receive_rows(MPI_Comm comm, int peer)
+static bool take_rows(void *what, void *theirs, size_t bytes)
 {
-    cco_rows rows = {0};
-    cco_transfer_from(comm, peer, ROWS_TAG, &rows.count, sizeof rows.count);
-    rows.room = rows.count;
-    rows.list = calloc((size_t)rows.count + 1, sizeof(cco_row));
-    if (rows.list == NULL)
-        cco_fatal("no memory for %d rows of the profile of rank %d", rows.count, peer);
-    cco_transfer_from(comm, peer, ROWS_TAG, rows.list, (size_t)rows.count * sizeof(cco_row));
-    return rows;
+    const cco_rows rows = {.list = theirs, .count = (int)(bytes / sizeof *rows.list)};
+    if (!merge(what, &rows))
+        cco_log(CCO_LOG_WARN, "no memory for the profile of all ranks");
+    return true;
 }
 
 MPI_Comm cco_profile_comm(MPI_Comm world)
@@ -99,28 +93,13 @@ static void sort_rows(cco_rows *rows)
         qsort(rows->list, (size_t)rows->count, sizeof(cco_row), compare);
 }
 
-/* Up the tree. */
 void cco_rows_merge(MPI_Comm comm, cco_rows *rows)
 {
-    int rank, size;
-    PMPI_Comm_rank(comm, &rank);
-    PMPI_Comm_size(comm, &size);
     sort_rows(rows);
-    for (int bit = 1; bit < size; bit <<= 1) {
-        if (rank & bit) {
-            send_rows(comm, rank - bit, rows);
-            free(rows->list);
-            *rows = (cco_rows){0};
-            break;
-        }
-        if (rank + bit < size) {
-            cco_rows theirs = receive_rows(comm, rank + bit);
-            if (!merge(rows, &theirs))
-                cco_log(CCO_LOG_WARN, "no memory for the profile of rank %d and those behind it",
-                        rank + bit);
-            free(theirs.list);
-        }
-    }
+    if (cco_service_merge(&(cco_merger){give_rows, take_rows, rows}, comm))
+        return;
+    free(rows->list);
+    *rows = (cco_rows){0};
 }
 
 static cco_timelines merge_timelines(MPI_Comm comm, double wall_s)

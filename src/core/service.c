@@ -482,26 +482,29 @@ static head *look(const tree *t, int from, int *rc)
 
 /* A rank of a program that is wrong may be in another call, which has something else to agree on.
  */
-static int receive(tree *t, int place, kind what, void *data, size_t bytes)
+__attribute__((noreturn)) static void refuse(const tree *t, int place)
 {
-    const int rank = rank_at(t, place), from = rank_there(t, rank);
+    cco_fatal("ranks %d and %d of a communicator are not in the same collective",
+              rank_at(t, t->rank), rank_at(t, place));
+}
+
+/* The message of a rank; NULL after an error. */
+static head *receive(tree *t, int place, kind what, int *rc)
+{
+    const int from = rank_there(t, rank_at(t, place));
     wait w = {0};
-    int rc = error_of(t);
-    head *message;
-    if (rc != MPI_SUCCESS)
-        return rc;
-    while ((message = look(t, from, &rc)) == NULL)
-        if (rc != MPI_SUCCESS || (rc = go_on(t, place, &w)) != MPI_SUCCESS)
-            return rc;
-    if (message->kind == LEFT)
-        rc = (int)message->bytes;
-    else if (message->kind != what || message->bytes != bytes)
-        cco_fatal("ranks %d and %d of a communicator are not in the same collective",
-                  rank_at(t, t->rank), rank);
-    else if (bytes > 0)
-        memcpy(data, message + 1, bytes);
+    head *message = NULL;
+    *rc = error_of(t);
+    while (*rc == MPI_SUCCESS && (message = look(t, from, rc)) == NULL && *rc == MPI_SUCCESS)
+        *rc = go_on(t, place, &w);
+    if (message != NULL && message->kind == LEFT)
+        *rc = (int)message->bytes;
+    else if (message != NULL && message->kind != what)
+        refuse(t, place);
+    if (*rc == MPI_SUCCESS)
+        return message;
     free(message);
-    return rc;
+    return NULL;
 }
 
 /* The bit by which a rank is below its parent; for the root, one that no rank has. */
@@ -516,40 +519,69 @@ static int own_bit(const tree *t)
 static int down(tree *t, void *data, size_t bytes)
 {
     const int own = own_bit(t);
-    int rc = t->rank != 0 ? receive(t, t->rank - own, DOWN, data, bytes) : MPI_SUCCESS;
+    int rc = MPI_SUCCESS;
+    head *message = t->rank != 0 ? receive(t, t->rank - own, DOWN, &rc) : NULL;
+    if (message != NULL && message->bytes != bytes)
+        refuse(t, t->rank - own);
+    if (message != NULL && bytes > 0)
+        memcpy(data, message + 1, bytes);
+    free(message);
     for (int bit = own >> 1; bit > 0 && rc == MPI_SUCCESS; bit >>= 1)
         if (t->rank + bit < t->size)
             rc = send_to(t, t->rank + bit, DOWN, data, bytes);
     return rc;
 }
 
-static int up(tree *t, void *data, int count, MPI_Datatype type, MPI_Op op, size_t bytes)
+static int up(tree *t, const cco_merger *merge)
 {
     const int own = own_bit(t);
+    size_t bytes = 0;
     int rc = MPI_SUCCESS;
-    void *theirs = malloc(bytes + 1);
-    if (theirs == NULL)
-        cco_fatal("no memory for a message of %zu bytes", bytes);
-    for (int bit = 1; bit < own && rc == MPI_SUCCESS; bit <<= 1) {
-        if (t->rank + bit >= t->size)
-            continue;
-        rc = receive(t, t->rank + bit, UP, theirs, bytes);
-        if (rc == MPI_SUCCESS && count > 0)
-            rc = PMPI_Reduce_local(theirs, data, count, type, op);
+    for (int place = t->rank + 1, bit = 1; bit < own && rc == MPI_SUCCESS;
+         bit <<= 1, place = t->rank + bit) {
+        head *message = place < t->size ? receive(t, place, UP, &rc) : NULL;
+        if (message != NULL && !merge->take(merge->what, message + 1, message->bytes))
+            refuse(t, place);
+        free(message);
     }
-    free(theirs);
-    return t->rank != 0 && rc == MPI_SUCCESS ? send_to(t, t->rank - own, UP, data, bytes) : rc;
+    if (t->rank == 0 || rc != MPI_SUCCESS)
+        return rc;
+    const void *data = merge->give(merge->what, &bytes);
+    return send_to(t, t->rank - own, UP, data, bytes);
+}
+
+/* What a reduction has so far. */
+typedef struct sum {
+    void *data;
+    int count;
+    MPI_Datatype type;
+    MPI_Op op;
+    size_t bytes;
+} sum;
+
+static const void *give_sum(void *what, size_t *bytes)
+{
+    const sum *s = what;
+    *bytes = s->bytes;
+    return s->data;
+}
+
+static bool take_sum(void *what, void *theirs, size_t bytes)
+{
+    const sum *s = what;
+    return bytes == s->bytes && (s->count == 0 || PMPI_Reduce_local(theirs, s->data, s->count,
+                                                                    s->type, s->op) == MPI_SUCCESS);
 }
 
 void cco_service_meet(const cco_patience *patience)
 {
     tree t;
-    char nothing = 0;
+    sum nothing = {0};
     open_tree(&t, MPI_COMM_WORLD, patience);
     t.via = MPI_COMM_WORLD;
     t.tag = MEET;
-    if (up(&t, &nothing, 0, MPI_BYTE, MPI_BOR, 0) == MPI_SUCCESS)
-        down(&t, &nothing, 0);
+    if (up(&t, &(cco_merger){give_sum, take_sum, &nothing}) == MPI_SUCCESS)
+        down(&t, NULL, 0);
     close_tree(&t);
 }
 
@@ -595,7 +627,8 @@ static int reduce(tree *t, bool there, void *data, int count, MPI_Datatype type,
     const size_t bytes = (size_t)count * (size_t)each;
     if (!there)
         return reduce_by_mpi(t, data, count, type, op, bytes);
-    const int rc = up(t, data, count, type, op, bytes);
+    sum all = {data, count, type, op, bytes};
+    const int rc = up(t, &(cco_merger){give_sum, take_sum, &all});
     return end(t, rc == MPI_SUCCESS ? down(t, data, bytes) : rc);
 }
 
@@ -610,6 +643,15 @@ static bool open_among(tree *t, const cco_company *c)
         t->size = c->count;
     }
     return there;
+}
+
+bool cco_service_merge(const cco_merger *merge, MPI_Comm comm)
+{
+    tree t;
+    cco_service_pass(comm, comm, TAG); /* unless it has a name */
+    open_tree(&t, comm, NULL);
+    end(&t, up(&t, merge));
+    return t.rank == 0;
 }
 
 int cco_service_bcast_among(void *data, size_t bytes, const cco_company *company)

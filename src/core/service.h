@@ -55,6 +55,17 @@ int cco_service_allreduce_patiently(const void *mine, void *all, int count, MPI_
  * that nobody takes do no harm, unless to a receive with MPI_ANY_TAG. */
 void cco_service_meet(const cco_patience *patience);
 
+/* How data of ranks become one on the way to rank 0. */
+typedef struct cco_merger {
+    const void *(*give)(void *what, size_t *bytes);       /* this rank's, and of those below it */
+    bool (*take)(void *what, void *theirs, size_t bytes); /* false: they are of another kind */
+    void *what;
+} cco_merger;
+
+/* Merges the data of all ranks of a communicator of the library's own.  True on rank 0, which has
+ * them then, without those of ranks that have ended. */
+bool cco_service_merge(const cco_merger *merge, MPI_Comm comm);
+
 /* Some ranks of a communicator, which meet without the others: where it has a name, or messages of
  * it have a way. */
 typedef struct cco_company {

@@ -12,10 +12,8 @@
 #include <string.h>
 
 #include "core/log.h"
+#include "core/service.h"
 #include "core/timeline_merge.h"
-#include "core/transfer.h"
-
-enum { IO_TAG = 3 };
 
 static cco_io_total total_of(const cco_io_amount *amount, double tick_us)
 {
@@ -182,46 +180,35 @@ static size_t size_of(const cco_io_sum *sum)
     return offsetof(cco_io_sum, file) + (size_t)sum->files * sizeof sum->file[0];
 }
 
-static void send(MPI_Comm comm, int to, const cco_io_sum *sum)
+static const void *give(void *what, size_t *bytes)
 {
-    cco_transfer_to(comm, to, IO_TAG, &sum->files, sizeof sum->files);
-    cco_transfer_to(comm, to, IO_TAG, sum, size_of(sum));
+    *bytes = size_of(what);
+    return what;
 }
 
-static void receive(MPI_Comm comm, int from, cco_io_sum *sum)
+static bool take(void *what, void *theirs, size_t bytes)
 {
-    cco_transfer_from(comm, from, IO_TAG, &sum->files, sizeof sum->files);
-    cco_transfer_from(comm, from, IO_TAG, sum, size_of(sum));
+    (void)bytes;
+    cco_io_absorb(what, theirs);
+    return true;
 }
 
 cco_io_sum *cco_io_merge(MPI_Comm comm, cco_io_record *record, double tick_us, double wall_us)
 {
-    int rank, ranks;
+    int ranks;
     double longest[2];
-    PMPI_Comm_rank(comm, &rank);
     PMPI_Comm_size(comm, &ranks);
     cco_io_reach(record, cco_ticks());
     if (!cco_timeline_longest(comm, (double[2]){tick_us * (double)(1ull << record->shift), wall_us},
                               longest))
         return NULL;
-    cco_io_sum *sum = room_for(sizeof *sum), *theirs = NULL;
+    cco_io_sum *sum = room_for(sizeof *sum);
     cco_io_resample(record, tick_us, longest[0], sum);
     sum->ranks = ranks;
     const double bins = ceil(longest[1] / longest[0]);
     sum->bins = bins < 1 ? 1 : bins > CCO_BINS ? CCO_BINS : (int)bins;
-    for (int bit = 1; bit < ranks; bit <<= 1) {
-        if (rank & bit) {
-            send(comm, rank - bit, sum);
-            free(sum);
-            sum = NULL;
-            break;
-        }
-        if (rank + bit < ranks) {
-            theirs = theirs != NULL ? theirs : room_for(sizeof *theirs);
-            receive(comm, rank + bit, theirs);
-            cco_io_absorb(sum, theirs);
-        }
-    }
-    free(theirs);
-    return sum;
+    if (cco_service_merge(&(cco_merger){give, take, sum}, comm))
+        return sum;
+    free(sum);
+    return NULL;
 }
