@@ -14,10 +14,8 @@ void cco_timeline_begin(cco_timeline *t, uint64_t now, bool shared)
     t->shift = CCO_FIRST_SHIFT;
     t->shared = shared;
     t->taken = false;
-    if (t->bins == NULL)
-        t->bins = calloc(CCO_BINS, sizeof *t->bins);
-    else
-        memset(t->bins, 0, CCO_BINS * sizeof *t->bins);
+    t->bins = t->bins != NULL ? memset(t->bins, 0, CCO_BINS * sizeof *t->bins)
+                              : calloc(CCO_BINS, sizeof *t->bins);
 }
 
 /* Bins become twice as long. */

@@ -87,14 +87,6 @@ static bool any_refused(const cco_choices *choices)
     return false;
 }
 
-static bool any_classed(const cco_choices *choices)
-{
-    for (int i = 0; i < choices->count; i++)
-        if (choices->list[i].classes != 0)
-            return true;
-    return false;
-}
-
 /* Adds the rules that match to `choices`; true once one takes every size. */
 static bool add_rules(cco_choices *choices, const cco_rules *rules, cco_coll coll,
                       const cco_comm *state)
@@ -107,8 +99,8 @@ static bool add_rules(cco_choices *choices, const cco_rules *rules, cco_coll col
         cco_choice *choice = &choices->list[choices->count++];
         *choice = (cco_choice){.min = rule->min, .max = rule->max, .classes = rule->classes};
         cco_rule_way(rule, coll, &choice->way);
-        choice->impl = cco_kept_text(rule->impl, "", "");
-        choice->why = cco_kept_text(rules->source, ": ", rule->text);
+        choice->impl = rule->kept_impl;
+        choice->why = rule->kept_why;
         go_down(choice, coll, state);
         replace_wrong(choice, coll, state, rule->automatic);
         if (rule->min == 0 && rule->max == LLONG_MAX && rule->classes == 0)
@@ -242,9 +234,9 @@ bool cco_choose_with(cco_comm *state, const cco_rules *more, cco_rules_place pla
             state->plain_choices |= 1u << coll;
         if (choices->count > 1)
             state->sized |= 1u << coll;
-        if (any_classed(choices))
-            state->classed |= 1u << coll;
-        if (wrong || (any_refused(choices)))
+        for (int i = 0; i < choices->count; i++)
+            state->classed |= (unsigned)(choices->list[i].classes != 0) << coll;
+        if (wrong || any_refused(choices))
             state->to_report |= 1u << coll;
     }
     cco_comm_update(state);

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "core/kept_text.h"
 #include "model/registry.h"
 #include "tune/auto.h"
 #include "tune/conditions.h"
@@ -165,6 +166,15 @@ static void add_rule(cco_parser *p, cco_rules *rules)
     rules->count += rule.automatic ? expand(&rule, place) : 1;
 }
 
+cco_rules *cco_rules_keep_texts(cco_rules *rules)
+{
+    for (cco_rule *rule = rules->list; rule < rules->list + rules->count; rule++) {
+        rule->kept_impl = cco_kept_text(rule->impl, "", "");
+        rule->kept_why = cco_kept_text(rules->source, ": ", rule->text);
+    }
+    return rules;
+}
+
 cco_rules *cco_rules_parse(const char *spec, const char *source, char *error, size_t room)
 {
     const size_t most = most_rules(spec);
@@ -192,7 +202,7 @@ cco_rules *cco_rules_parse(const char *spec, const char *source, char *error, si
         }
     }
     if (!cco_parse_failed(&p))
-        return rules;
+        return cco_rules_keep_texts(rules);
     free(rules);
     return NULL;
 }

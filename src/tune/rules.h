@@ -28,6 +28,7 @@ typedef struct cco_rule {
     } params[CCO_PARAMS + CCO_OPTIONS]; /* "" for none */
     char impl[64];                      /* as written */
     char text[96];                      /* the whole rule, as written */
+    const char *kept_impl, *kept_why;   /* that, and source and rule, for choices */
 } cco_rule;
 
 typedef struct cco_rules {
@@ -39,6 +40,9 @@ typedef struct cco_rules {
 /* Parses `spec`.  Returns rules to be freed with free(); on an error NULL, and `error` names the
  * place and what is possible. */
 cco_rules *cco_rules_parse(const char *spec, const char *source, char *error, size_t room);
+
+/* Complete rules: keeps their texts, which live longer than they.  Returns them. */
+cco_rules *cco_rules_keep_texts(cco_rules *rules);
 
 /* True if `rule` speaks of `coll` on a communicator of that name and size, for some message size.
  */

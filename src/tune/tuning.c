@@ -142,7 +142,7 @@ cco_rules *cco_tuning_rules(const cco_tuning *tuning, const char *name)
     else
         snprintf(rules->source, sizeof rules->source, "%s", name);
     if (!cco_json_failed(&json))
-        return rules;
+        return cco_rules_keep_texts(rules);
     free(rules);
     return NULL;
 }

@@ -182,7 +182,7 @@ static int check_old_numbers(void)
     char *memory = calloc(3, share);
     cco_slot_ring b = cco_slot_ring_open(memory, share, SLOT, SLOTS, 1, 3, 0);
     cco_slot_ring_begin_own(&b);
-    cco_slot_ring_publish_at(&b, cco_slot_ring_reserve(&b, 0, CCO_SLOT_READERS_ALL), 0, 0);
+    cco_slot_ring_publish_number(cco_slot_ring_reserve(&b, 0, CCO_SLOT_READERS_ALL), b.call, 0);
     const uint64_t *slot = cco_slot_ring_slot(&b, 1, 0), first = b.call;
     cco_slot_ring_end_own(&b);
     bool fine = *slot == first;

@@ -223,16 +223,10 @@ static inline void cco_slot_ring_publish_number(char *data, uint64_t number, uin
     __atomic_store_n(slot, number, __ATOMIC_RELEASE);
 }
 
-static inline void cco_slot_ring_publish_at(const cco_slot_ring *b, char *data, uint64_t piece,
-                                            uint64_t word)
-{
-    cco_slot_ring_publish_number(data, b->call + piece, word);
-}
-
 static inline void cco_slot_ring_publish(cco_slot_ring *b, uint64_t piece, uint64_t word)
 {
     char *slot = (char *)cco_slot_ring_slot(b, b->rank, piece);
-    cco_slot_ring_publish_at(b, slot + CCO_SLOT_HEAD, piece, word);
+    cco_slot_ring_publish_number(slot + CCO_SLOT_HEAD, b->call + piece, word);
 }
 
 /* The data of a slot, once it shows a number. */

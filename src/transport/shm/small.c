@@ -159,9 +159,8 @@ static int alltoall(const cco_run *r)
 static int barrier(const cco_run *r)
 {
     char *own = cco_slot_ring_reserve(r->ring, 0, CCO_SLOT_READERS_ALL);
-    const uint64_t word = r->stage->word;
-    cco_slot_ring_publish_at(r->ring, own, 0, word);
-    const uint64_t number = r->ring->call;
+    const uint64_t number = r->ring->call, word = r->stage->word;
+    cco_slot_ring_publish_number(own, number, word);
     const char *slot = (const char *)cco_slot_ring_slot(r->ring, 0, 0);
     for (int rank = 0; rank < r->q->size; rank++, slot += r->ring->share)
         if (rank != r->q->rank) {
