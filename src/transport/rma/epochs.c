@@ -59,11 +59,6 @@ void cco_epochs_close(cco_epochs *e, bool retire)
     *e = (cco_epochs){0};
 }
 
-static uint32_t word_of(const cco_epochs *e, int peer, size_t at)
-{
-    return cco_line_word(&e->words.area, peer, at);
-}
-
 static int tell(cco_epochs *e, int peer, size_t at, uint32_t word)
 {
     return cco_line_tell(&e->words.area, peer, at, word);
@@ -131,9 +126,11 @@ static int expose(cco_fragments *f)
         if (!cco_turns_has(&e->turns, one, false))
             continue;
         cco_epochs_pair *pair = &e->pairs[one->peer];
-        if (pair->wanted == pair->exposed && word_of(e, one->peer, OFFERED) != pair->wanted)
+        if (pair->wanted == pair->exposed &&
+            cco_line_word(&e->words.area, one->peer, OFFERED) != pair->wanted)
             rc = tell(e, one->peer, WANTED, ++pair->wanted);
-        if (pair->wanted == pair->exposed || word_of(e, one->peer, TURNED) == pair->exposed)
+        if (pair->wanted == pair->exposed ||
+            cco_line_word(&e->words.area, one->peer, TURNED) == pair->exposed)
             continue;
         e->data.open[one->peer] = true;
         e->list[n++] = one->peer;
@@ -186,10 +183,11 @@ static int serve(cco_fragments *f, cco_fragment *one)
     const int peer = one->peer;
     cco_epochs_pair *pair = &e->pairs[peer];
     if (e->data.turned_to == peer)
-        return word_of(e, peer, EXPOSED) == pair->turned ? put(f, one) : MPI_SUCCESS;
+        return cco_line_word(&e->words.area, peer, EXPOSED) == pair->turned ? put(f, one)
+                                                                            : MPI_SUCCESS;
     if (pair->offered == pair->turned)
         return tell(e, peer, OFFERED, ++pair->offered);
-    if (e->data.turned_to >= 0 || word_of(e, peer, WANTED) != pair->offered)
+    if (e->data.turned_to >= 0 || cco_line_word(&e->words.area, peer, WANTED) != pair->offered)
         return MPI_SUCCESS;
     e->data.turned_to = peer;
     return tell(e, peer, TURNED, ++pair->turned);
@@ -230,15 +228,14 @@ static int lost(void *transfer)
     cco_epochs *e = f->shared;
     uint64_t there;
     for (int i = 0; i < e->words.area.size; i++) {
-        const int error = (int)word_of(e, i, LEFT);
+        const int error = (int)cco_line_word(&e->words.area, i, LEFT);
         e->unlike.heard = e->unlike.heard || error != MPI_SUCCESS;
         if (error != MPI_SUCCESS)
             return error;
     }
     for (int i = 0; i < f->count; i++) {
         const int peer = f->list[i].peer;
-        if (peer >= 0 && !e->data.open[peer] &&
-            cco_fragments_passed(f, &e->words.area, peer, &there))
+        if (peer >= 0 && !e->data.open[peer] && cco_fragments_passed(f, peer, &there))
             return leave(e, cco_fragments_elsewhere(f, there, peer, &e->unlike));
     }
     return MPI_SUCCESS;
@@ -249,13 +246,6 @@ static void begin(void *transfer)
     cco_fragments *f = transfer;
     cco_epochs *e = f->shared;
     cco_fragments_begin(f, &e->words.area, ++e->schedules);
-}
-
-static void end(void *transfer)
-{
-    const cco_fragments *f = transfer;
-    cco_epochs *e = f->shared;
-    cco_fragments_end(f, &e->words.area);
 }
 
 static void give_up(void *shared)
@@ -278,7 +268,7 @@ const cco_transport cco_transport_epochs = {
     .stamp = cco_fragments_stamp,
     .give_up = give_up,
     .begin = begin,
-    .end = end,
+    .end = cco_fragments_end,
     .recv = cco_fragments_recv,
     .send = cco_fragments_send,
     .test = test,

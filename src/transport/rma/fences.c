@@ -7,10 +7,10 @@
 
 #include "core/service.h"
 #include "transport/local/local.h"
+#include "transport/stream/line.h"
 
+/* Words of a line (line.h): what the peer has told.  The pieces lie behind these. */
 enum {
-    LINE =
-        64, /* of a share, for each peer, which alone writes there; the pieces are behind these */
     SENT = 0,
     TAKEN = 4,
     THROUGH = 8, /* and the next word: calls take them in turn, see in_turn */
@@ -30,11 +30,11 @@ const char *cco_fences_open(cco_fences *e, size_t piece, MPI_Comm comm, cco_wind
     PMPI_Comm_size(comm, &size);
     const size_t n = (size_t)size;
     *e = (cco_fences){.piece = piece};
-    const char *why = cco_window_make_bare(&e->window, n * (LINE + CCO_FRAGMENT_HEAD + piece), comm,
-                                           CCO_WINDOW_FENCED, life);
+    const char *why = cco_window_make_bare(&e->window, n * (CCO_LINE + CCO_FRAGMENT_HEAD + piece),
+                                           comm, CCO_WINDOW_FENCED, life);
     if (why != NULL)
         return why;
-    memset(e->window.area.share, 0, n * LINE);
+    memset(e->window.area.share, 0, n * CCO_LINE);
     if (!cco_all(make_room(e, size), comm))
         why = "no memory";
     else if (!cco_all(PMPI_Win_fence(0, e->window.win) == MPI_SUCCESS, comm))
@@ -53,12 +53,6 @@ void cco_fences_close(cco_fences *e, bool retire)
     *e = (cco_fences){0};
 }
 
-static uint32_t word_of(const cco_fences *e, int peer, size_t at)
-{
-    const char *line = e->window.area.share + (size_t)peer * LINE;
-    return __atomic_load_n((const uint32_t *)(const void *)(line + at), __ATOMIC_ACQUIRE);
-}
-
 /* True if fence `a` was after `b`; they may wrap around. */
 static bool after(uint32_t a, uint32_t b)
 {
@@ -68,7 +62,7 @@ static bool after(uint32_t a, uint32_t b)
 /* `word` must stay until the fence. */
 static int tell(cco_fences *e, int peer, size_t at, const uint32_t *word)
 {
-    const MPI_Aint place = (MPI_Aint)((size_t)e->window.area.rank * LINE + at);
+    const MPI_Aint place = (MPI_Aint)((size_t)e->window.area.rank * CCO_LINE + at);
     return PMPI_Accumulate(word, 1, MPI_UINT32_T, peer, place, 1, MPI_UINT32_T, MPI_REPLACE,
                            e->window.win);
 }
@@ -81,7 +75,7 @@ static int fence(cco_fences *e)
 
 static size_t slot_of(const cco_fences *e, int rank)
 {
-    return (size_t)e->window.area.size * LINE + (size_t)rank * (CCO_FRAGMENT_HEAD + e->piece);
+    return (size_t)e->window.area.size * CCO_LINE + (size_t)rank * (CCO_FRAGMENT_HEAD + e->piece);
 }
 
 /* Puts the next piece, which its receiver has room for. */
@@ -118,7 +112,7 @@ static int send(cco_fragments *f)
     for (int i = 0; i < f->count && rc == MPI_SUCCESS; i++) {
         cco_fragment *one = &f->list[i];
         if (!cco_turns_has(&e->turns, one, true) ||
-            word_of(e, one->peer, TAKEN) != e->pairs[one->peer].sent)
+            cco_line_word(&e->window.area, one->peer, TAKEN) != e->pairs[one->peer].sent)
             continue;
         one->moved = true;
         rc = put(e, one);
@@ -153,7 +147,7 @@ static int receive(cco_fragments *f)
         const int peer = one->peer;
         if (!cco_turns_has(&e->turns, one, false))
             continue;
-        const uint32_t sent = word_of(e, peer, SENT);
+        const uint32_t sent = cco_line_word(&e->window.area, peer, SENT);
         if (sent == e->pairs[peer].taken || after(sent, e->now))
             continue;
         rc = cco_fragment_take(f, one, e->window.area.share + slot_of(e, peer), e->piece,
@@ -170,7 +164,8 @@ static int left(cco_fences *e)
 {
     int error = MPI_SUCCESS;
     for (int i = 0; i < e->window.area.size && error == MPI_SUCCESS; i++)
-        error = i != e->window.area.rank ? (int)word_of(e, i, LEFT) : MPI_SUCCESS;
+        error = i != e->window.area.rank ? (int)cco_line_word(&e->window.area, i, LEFT)
+                                         : MPI_SUCCESS;
     e->unlike.heard = e->unlike.heard || error != MPI_SUCCESS;
     return error;
 }
@@ -196,7 +191,7 @@ static int compare(const cco_fragments *f)
 {
     cco_fences *e = f->shared;
     for (int i = 0; i < e->window.area.size && e->now == e->ended + 1; i++) {
-        const uint32_t there = word_of(e, i, in_turn(e, CALL));
+        const uint32_t there = cco_line_word(&e->window.area, i, in_turn(e, CALL));
         if (there != 0 && there != e->call)
             return leave(e, cco_fragments_elsewhere(f, there | CCO_STAMP_UNSIZED, i, &e->unlike));
     }
@@ -243,7 +238,7 @@ static void abandon(void *transfer)
 static bool all_through(const cco_fences *e)
 {
     for (int i = 0; i < e->window.area.size; i++) {
-        const uint32_t word = word_of(e, i, in_turn(e, THROUGH));
+        const uint32_t word = cco_line_word(&e->window.area, i, in_turn(e, THROUGH));
         if (!after(word, e->ended) || after(word, e->now))
             return false;
     }

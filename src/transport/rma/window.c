@@ -252,8 +252,8 @@ static const char *make_new(cco_window *w, size_t bytes, MPI_Comm comm)
 }
 
 /* A retired one, or a new one. */
-static const char *get_window(cco_window *w, size_t bytes, MPI_Comm comm, cco_window_use use,
-                              cco_window_life life)
+const char *cco_window_make_bare(cco_window *w, size_t bytes, MPI_Comm comm, cco_window_use use,
+                                 cco_window_life life)
 {
     *w = (cco_window){.win = MPI_WIN_NULL, .use = use, .life = life};
     if (life != CCO_WINDOW_KEPT || !cco_window_pool_take(w, bytes, comm)) {
@@ -267,17 +267,11 @@ static const char *get_window(cco_window *w, size_t bytes, MPI_Comm comm, cco_wi
     return NULL;
 }
 
-const char *cco_window_make_bare(cco_window *w, size_t bytes, MPI_Comm comm, cco_window_use use,
-                                 cco_window_life life)
-{
-    return get_window(w, bytes, comm, use, life);
-}
-
 const char *cco_window_make(cco_window *w, size_t bytes, size_t zero, MPI_Comm comm, bool share,
                             cco_window_life life)
 {
-    const char *why = get_window(w, bytes, comm, share ? CCO_WINDOW_SHARED : CCO_WINDOW_LOCKED,
-                                 life);
+    const cco_window_use use = share ? CCO_WINDOW_SHARED : CCO_WINDOW_LOCKED;
+    const char *why = cco_window_make_bare(w, bytes, comm, use, life);
     if (why != NULL)
         return why;
     memset(w->area.share, 0, zero);
@@ -288,17 +282,6 @@ const char *cco_window_make(cco_window *w, size_t bytes, size_t zero, MPI_Comm c
     return NULL;
 }
 
-static void start_and_complete(const cco_window *w, int peer)
-{
-    MPI_Group all, one;
-    PMPI_Win_get_group(w->win, &all);
-    PMPI_Group_incl(all, 1, &peer, &one);
-    PMPI_Win_start(one, 0, w->win);
-    PMPI_Win_complete(w->win);
-    PMPI_Group_free(&one);
-    PMPI_Group_free(&all);
-}
-
 /* A call that failed may have left the window exposed to ranks that put nothing any more, and MPICH
  * waits for them in MPI_Win_free.  So each rank hears who has exposed it, and puts nothing. */
 static void end_epochs(const cco_window *w)
@@ -306,13 +289,20 @@ static void end_epochs(const cco_window *w)
     const size_t size = (size_t)w->area.size;
     bool *exposed = calloc(2 * size, sizeof *exposed), *mine = exposed + size;
     bool waits = false;
+    MPI_Group all, one;
     if (exposed == NULL)
         cco_fatal("no memory to free a window");
     for (size_t i = 0; i < size && w->open != NULL; i++)
         waits = (mine[i] = w->open[i]) || waits;
     PMPI_Alltoall(mine, sizeof *mine, MPI_BYTE, exposed, sizeof *mine, MPI_BYTE, w->copy);
-    if (w->turned_to >= 0 && exposed[w->turned_to])
-        start_and_complete(w, w->turned_to);
+    if (w->turned_to >= 0 && exposed[w->turned_to]) {
+        PMPI_Win_get_group(w->win, &all);
+        PMPI_Group_incl(all, 1, &w->turned_to, &one);
+        PMPI_Win_start(one, 0, w->win);
+        PMPI_Win_complete(w->win);
+        PMPI_Group_free(&one);
+        PMPI_Group_free(&all);
+    }
     if (waits)
         PMPI_Win_wait(w->win);
     free(exposed);

@@ -12,16 +12,6 @@ static uint64_t *line_of(const cco_slot_ring *b, int rank)
     return (uint64_t *)(void *)(b->memory + (size_t)rank * b->share);
 }
 
-static bool is_before(uint64_t number, uint64_t other)
-{
-    return (int64_t)(number - other) < 0; /* they wrap */
-}
-
-static uint64_t load(const uint64_t *word)
-{
-    return __atomic_load_n(word, __ATOMIC_ACQUIRE);
-}
-
 /* Says in which call this rank waits.  Who reads in between finds no number. */
 static void post(const cco_slot_ring *b)
 {
@@ -54,7 +44,8 @@ static uint64_t word_of(const cco_slot_ring *b, int rank, uint64_t call)
         const char *line = (const char *)line_of(b, i < b->slots ? rank : 1 - rank);
         const uint64_t *slot = (const uint64_t *)(const void *)(line + CCO_SLOT_LINE +
                                                                 i % b->slots * b->slot);
-        if (load(slot) >> CCO_SLOT_PIECE_BITS == call >> CCO_SLOT_PIECE_BITS)
+        if (__atomic_load_n(slot, __ATOMIC_ACQUIRE) >> CCO_SLOT_PIECE_BITS ==
+            call >> CCO_SLOT_PIECE_BITS)
             return cco_stamp_alone(slot[1]);
     }
     return 0;
@@ -65,13 +56,13 @@ static uint64_t word_of(const cco_slot_ring *b, int rank, uint64_t call)
 static bool is_away(const cco_slot_ring *b, int rank, bool waits, uint64_t *there)
 {
     const uint64_t next = b->call + ((uint64_t)1 << CCO_SLOT_PIECE_BITS);
-    const uint64_t left = load(line_of(b, rank));
+    const uint64_t left = __atomic_load_n(line_of(b, rank), __ATOMIC_ACQUIRE);
     const uint64_t posted = posted_by(b, rank, there);
     if (posted != 0 &&
-        (!is_before(posted, next) || (waits && posted == b->call && *there != b->stamp)))
+        ((int64_t)(posted - next) >= 0 || (waits && posted == b->call && *there != b->stamp)))
         return true;
     *there = 0;
-    return !is_before(left, waits ? b->call + CCO_SLOT_PIECE_LAST : next);
+    return (int64_t)(left - (waits ? b->call + CCO_SLOT_PIECE_LAST : next)) >= 0; /* they wrap */
 }
 
 static const cco_slot_ring *away(const cco_slot_ring *b, int rank, uint64_t *there)

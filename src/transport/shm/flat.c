@@ -301,7 +301,7 @@ static void check_found(const cco_run *r)
     const cco_slot_ring *b = r->ring;
     __atomic_thread_fence(__ATOMIC_ACQUIRE); /* the look comes after the reads */
     for (int i = 0; b->watch != NULL && !b->over && i < r->q->size; i++)
-        if (r->found->ranks >> i & 1 && cco_lost_has_left(b, i))
+        if (r->found->ranks >> i & 1 && cco_lost_left_with(b, i) != MPI_SUCCESS)
             cco_lost_give_up(b, i);
 }
 

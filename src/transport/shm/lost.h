@@ -10,8 +10,8 @@
 bool cco_lost_gone(const cco_slot_ring *b, int rank, int tries);
 void cco_lost_give_up(const cco_slot_ring *b, int rank);
 
-/* Whether it has said so itself. */
-bool cco_lost_has_left(const cco_slot_ring *b, int rank);
+/* The error with which it has left, as it says itself; MPI_SUCCESS if it has not. */
+int cco_lost_left_with(const cco_slot_ring *b, int rank);
 
 /* The seat of a rank of the ring. */
 int cco_lost_seat(const cco_slot_ring *b, int rank);

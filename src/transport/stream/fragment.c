@@ -31,6 +31,7 @@ static void say(cco_area *area, size_t at, uint64_t word)
 void cco_fragments_begin(cco_fragments *p, cco_area *area, uint64_t number)
 {
     p->count = p->done = p->first = p->last = 0;
+    p->area = area;
     p->number = 2 * number;
     p->call = cco_stamp_alone(p->call) + number % (1u << CCO_STAMP_COLL_AT);
     p->head = cco_stamp_messages(p->call);
@@ -40,9 +41,10 @@ void cco_fragments_begin(cco_fragments *p, cco_area *area, uint64_t number)
     say(area, CCO_LINE_NUMBER, p->number);
 }
 
-void cco_fragments_end(const cco_fragments *p, cco_area *area)
+void cco_fragments_end(void *fragments)
 {
-    say(area, CCO_LINE_NUMBER, p->number + 1);
+    const cco_fragments *p = fragments;
+    say(p->area, CCO_LINE_NUMBER, p->number + 1);
 }
 
 /* What a peer says; 0 if that cannot be read. */
@@ -51,16 +53,16 @@ static uint64_t said(cco_area *area, int peer, size_t at)
     uint64_t word = 0;
     if (area->shares != NULL)
         return __atomic_load_n(cco_line_own(area, peer, at), __ATOMIC_ACQUIRE);
-    if (area->kind->get(area, peer, (size_t)peer * CCO_LINE + at, &word, sizeof word) ||
-        area->kind->complete(area, peer))
-        return 0;
-    return word;
+    return area->kind->get(area, peer, (size_t)peer * CCO_LINE + at, &word, sizeof word) ||
+                   area->kind->complete(area, peer)
+               ? 0
+               : word;
 }
 
-bool cco_fragments_passed(const cco_fragments *p, cco_area *area, int peer, uint64_t *there)
+bool cco_fragments_passed(const cco_fragments *p, int peer, uint64_t *there)
 {
-    const int64_t ahead = (int64_t)(said(area, peer, CCO_LINE_NUMBER) - p->number);
-    *there = ahead >= 0 ? said(area, peer, CCO_LINE_STAMP) : 0;
+    const int64_t ahead = (int64_t)(said(p->area, peer, CCO_LINE_NUMBER) - p->number);
+    *there = ahead >= 0 ? said(p->area, peer, CCO_LINE_STAMP) : 0;
     return ahead > 0 || (ahead == 0 && *there != p->call);
 }
 
@@ -113,16 +115,6 @@ int cco_fragment_pack(cco_fragment *one)
     return one->sends
                ? cco_type_pack(one->packed, one->data.at, one->data.count, one->data.layout->type)
                : MPI_SUCCESS;
-}
-
-int cco_fragments_recv(void *fragments, int peer, const cco_data *to)
-{
-    return cco_fragment_start(fragments, peer, to, false);
-}
-
-int cco_fragments_send(void *fragments, int peer, const cco_data *from)
-{
-    return cco_fragment_start(fragments, peer, from, true);
 }
 
 int cco_fragments_over(void *fragments, int number, bool *over)

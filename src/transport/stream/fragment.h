@@ -25,6 +25,7 @@ typedef struct cco_fragment {
 /* A transfer of such a transport. */
 typedef struct cco_fragments {
     void *shared;
+    cco_area *area;  /* of begin */
     int count, done; /* messages started, and how many of them are through */
     int first, last; /* those before the first are, and those from the last on: stream.c */
     unsigned asked;  /* peers so far after whose processes a long wait has looked */
@@ -61,12 +62,20 @@ static inline int cco_fragment_start(cco_fragments *fragments, int peer, const c
 void *cco_fragments_open(void *shared, int messages);
 void cco_fragments_stamp(void *fragments, uint64_t stamp);
 void cco_fragments_begin(cco_fragments *fragments, cco_area *area, uint64_t number);
-void cco_fragments_end(const cco_fragments *fragments, cco_area *area);
-int cco_fragments_recv(void *fragments, int peer, const cco_data *to);
-int cco_fragments_send(void *fragments, int peer, const cco_data *from);
+void cco_fragments_end(void *fragments);
 void cco_fragments_drop(void *fragments); /* forgets what is under way */
 
-/* True if all messages of the round are; the next round may start its own then. */
+static inline int cco_fragments_recv(void *fragments, int peer, const cco_data *to)
+{
+    return cco_fragment_start(fragments, peer, to, false);
+}
+
+static inline int cco_fragments_send(void *fragments, int peer, const cco_data *from)
+{
+    return cco_fragment_start(fragments, peer, from, true);
+}
+
+/* True if all messages of the round are through; the next round may start its own then. */
 static inline bool cco_fragments_done(cco_fragments *fragments)
 {
     if (fragments->done != fragments->count)
@@ -98,8 +107,7 @@ int cco_fragment_differs(const cco_fragments *fragments, const cco_fragment *fra
                          uint64_t head, int rank, cco_unlike *unlike);
 
 /* Whether a peer has ended this schedule, come to a later one, or makes another call: `there`. */
-bool cco_fragments_passed(const cco_fragments *fragments, cco_area *area, int peer,
-                          uint64_t *there);
+bool cco_fragments_passed(const cco_fragments *fragments, int peer, uint64_t *there);
 
 /* A rank makes another call: its stamp, with the number of the schedule.  Returns what
  * cco_fragment_differs returns. */

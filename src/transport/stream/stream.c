@@ -243,7 +243,7 @@ __attribute__((noinline, cold)) static int differs(const cco_fragments *f, const
     cco_stream *s = f->shared;
     const int rank = rank_of(s, it->peer);
     uint64_t there;
-    cco_fragments_passed(f, s->area, it->peer, &there);
+    cco_fragments_passed(f, it->peer, &there);
     const bool known = there >> CCO_STAMP_BYTES_AT > 0 && there != f->call &&
                        cco_stamp_same_number(there, head);
     return leave(s, known ? cco_fragments_elsewhere(f, there, rank, &s->unlike)
@@ -416,13 +416,13 @@ static int left_with(const cco_area *area, int peer)
 /* The peer of a message that will not come further: it has left; it has passed, to call `stamp`; or
  * its process has ended, for which the kernel is asked about a few at a time.  -1 if none is known.
  */
-static int gone(cco_fragments *f, cco_area *area, uint64_t *stamp)
+static int gone(cco_fragments *f, const cco_area *area, uint64_t *stamp)
 {
     enum { ASKED = 16 };
     for (int i = 0; i < f->count; i++) {
         const int peer = f->list[i].peer;
         if (peer >= 0 &&
-            (left_with(area, peer) != MPI_SUCCESS || cco_fragments_passed(f, area, peer, stamp)))
+            (left_with(area, peer) != MPI_SUCCESS || cco_fragments_passed(f, peer, stamp)))
             return peer;
     }
     *stamp = 0;
@@ -502,23 +502,6 @@ static void begin(void *data)
     cco_fragments_begin(f, s->area, ++s->schedules);
 }
 
-static void end(void *data)
-{
-    const cco_fragments *f = data;
-    const cco_stream *s = f->shared;
-    cco_fragments_end(f, s->area);
-}
-
-static int start_recv(void *fragments, int peer, const cco_data *to)
-{
-    return cco_fragment_start(fragments, peer, to, false);
-}
-
-static int start_send(void *fragments, int peer, const cco_data *from)
-{
-    return cco_fragment_start(fragments, peer, from, true);
-}
-
 static int go_on(cco_engine *e)
 {
     return cco_engine_loop(e, &cco_transport_stream);
@@ -533,9 +516,9 @@ const cco_transport cco_transport_stream = {
     .stamp = cco_fragments_stamp,
     .give_up = give_up,
     .begin = begin,
-    .end = end,
-    .recv = start_recv,
-    .send = start_send,
+    .end = cco_fragments_end,
+    .recv = cco_fragments_recv,
+    .send = cco_fragments_send,
     .test = test,
     .lost = lost,
     .over = cco_fragments_over,
