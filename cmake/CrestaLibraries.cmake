@@ -111,7 +111,7 @@ target_link_options(crestacoll_static INTERFACE
   "LINKER:--undefined=MPI_Init,--undefined=mpi_init_f08_"
   "LINKER:--undefined=MPI_Wait,--undefined=mpi_wait_f08_,--undefined=MPI_Recv"
   "LINKER:--undefined=MPI_File_open,--undefined=mpi_file_open_f08_"
-  "LINKER:--undefined=MPI_Accumulate"
+  "LINKER:--undefined=MPI_Accumulate,--undefined=MPI_Comm_free,--undefined=mpi_comm_free_f08_"
   "$<TARGET_FILE:$<TARGET_NAME:crestacoll_static>>")
 add_library(crestacoll::c ALIAS crestacoll_shared)
 add_library(crestacoll::static ALIAS crestacoll_static)

@@ -57,6 +57,8 @@ cco_comm *cco_enter_active(MPI_Comm comm, cco_coll coll)
             return NULL;
         if (cco_where_on())
             cco_where_enter_set_up(comm, coll);
+        if (cco_configured.debug.match > 0)
+            cco_match_first(comm, coll);
         state = cco_prepare(comm);
         if (state == NULL) { /* an intercommunicator: straight to the MPI, but counted */
             cco_comm *inter = cco_recording || cco_where_on() ? cco_comm_find(comm) : NULL;

@@ -136,6 +136,12 @@ void cco_set_up_made(MPI_Comm comm)
         cco_match_set_up(state);
 }
 
+void cco_set_up_duplicates(MPI_Comm comm, MPI_Comm made)
+{
+    if (cco_configured.debug.match > 0 && !cco_guarded() && cco_process_met())
+        cco_match_duplicates(comm, made);
+}
+
 cco_comm *cco_prepare(MPI_Comm comm)
 {
     cco_process_serve();

@@ -19,6 +19,9 @@ cco_comm *cco_prepare(MPI_Comm comm);
 /* The program has made a communicator, or MPI_COMM_NULL; collective over it. */
 void cco_set_up_made(MPI_Comm comm);
 
+/* MPI_Comm_idup has begun to make a duplicate of `comm`. */
+void cco_set_up_duplicates(MPI_Comm comm, MPI_Comm made);
+
 /* In MPI_Init, once the MPI has begun: collective. */
 void cco_set_up_job(void);
 

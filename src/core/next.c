@@ -17,9 +17,8 @@ static void *after_this_file(const char *name)
     return found;
 }
 
-/* What comes after the file that this copy is in: for another copy before it. */
-CCO_EXPORT void *cresta_next_definition(const char *name);
-void *cresta_next_definition(const char *name)
+/* Another copy before this one asks, too. */
+CCO_EXPORT void *cresta_next_definition(const char *name)
 {
     return after_this_file(name);
 }

@@ -27,6 +27,9 @@ static inline cco_function cco_next(const char *name, cco_function *found)
  * program by that name would come to without us.  For what the program calls by another name. */
 cco_function cco_first(const char *name, cco_function *found);
 
+/* What comes after this file by that name, of whoever it is. */
+void *cresta_next_definition(const char *name);
+
 /* The MPI's own function, PMPI_x for `name` MPI_x. */
 cco_function cco_own_definition(const char *name);
 

@@ -5,20 +5,22 @@
 
 #include "match/signature.h"
 
-typedef struct cco_match_sent { /* of a begun call; kept until the MPI has taken it */
-    cco_signature signature;
-    MPI_Request request;
-    struct cco_match_sent *next;
-} cco_match_sent;
-
 typedef struct cco_match {
-    MPI_Comm comm; /* ours */
-    cco_comm *state;
-    cco_match_sent *sent;
-    /* On rank 0: its own calls that some rank has not made yet, and how many each has made. */
+    MPI_Comm comm;       /* ours; */
+    MPI_Request request; /* what is under way there: its making, or a begun call's signature; */
+    bool there;          /* it is made; */
+    bool open;           /* all ranks know that it is made: it was at once, or a call has waited */
+    MPI_Comm twin;       /* what MPI_Comm_idup makes, until its first call */
+    cco_comm *state;     /* NULL: it has none yet, or the program has freed it */
+    int rank, size;
+    char name[MPI_MAX_OBJECT_NAME];
+    bool ended; /* no call will follow */
+    /* Calls of this rank: on rank 0, what some rank has not made yet, and how many each has made;
+     * elsewhere, what has begun and is not sent yet. */
     cco_signature *own;
     uint64_t first, count; /* of `own`: numbers of calls */
     size_t room;
+    cco_signature sent; /* last */
     uint64_t *made;
     cco_signature *theirs; /* the last of each */
     bool busy;             /* a thread compares */

@@ -26,7 +26,10 @@ static const char here;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of the list, and of `own` */
 static cco_match *all;
 
-static bool take_all(cco_match *m);
+/* What a state keeps: the other may outlive it.  NULL: its calls are not compared. */
+typedef struct holder {
+    cco_match *m;
+} holder;
 
 static void *memory(void *old, size_t bytes)
 {
@@ -36,98 +39,64 @@ static void *memory(void *old, size_t bytes)
     return made;
 }
 
-/* What the MPI has taken is forgotten. */
-static void forget_sent(cco_match *m)
+static void *zeros(int n, size_t bytes)
 {
-    for (cco_match_sent **at = &m->sent; *at != NULL;) {
-        cco_match_sent *s = *at;
-        int over = 0;
-        PMPI_Test(&s->request, &over, MPI_STATUS_IGNORE);
-        if (!over) {
-            at = &s->next;
-            continue;
-        }
-        *at = s->next;
-        free(s);
-    }
+    return memset(memory(NULL, (size_t)n * bytes), 0, (size_t)n * bytes);
 }
 
-static bool is_quiet(const cco_match *m)
+static void forget(cco_match *m, uint64_t before)
 {
-    bool quiet = m->sent == NULL;
-    for (int r = 1; m->made != NULL && r < m->state->size; r++)
-        quiet = quiet && m->made[r] == m->count;
-    return quiet;
+    if (before > m->first)
+        memmove(m->own, m->own + (before - m->first), sizeof *m->own * (size_t)(m->count - before));
+    m->first = before;
 }
 
-/* A communicator with a message that nobody has taken is never freed: its number might come to mean
- * another one. */
-static void release(void *data)
+/* Sends what has begun.  True once our communicator is there, and has taken all. */
+static bool send_on(cco_match *m)
 {
-    cco_match *m = data;
-    pthread_mutex_lock(&lock);
-    for (cco_match **at = &all; *at != NULL; at = &(*at)->next)
-        if (*at == m) {
-            *at = m->next;
-            break;
-        }
-    pthread_mutex_unlock(&lock);
-    if (m->comm != MPI_COMM_NULL) {
-        forget_sent(m);
-        if (m->made != NULL)
-            take_all(m);
-        if (is_quiet(m))
-            PMPI_Comm_free(&m->comm);
+    int over = 0;
+    while (PMPI_Test(&m->request, &over, MPI_STATUS_IGNORE) == MPI_SUCCESS && over) {
+        m->there = true;
+        if (m->rank == 0 || m->first == m->count)
+            return true;
+        m->sent = m->own[0];
+        forget(m, m->first + 1);
+        PMPI_Isend(&m->sent, (int)sizeof m->sent, MPI_BYTE, 0, TAG_SIGNATURE, m->comm, &m->request);
     }
-    free(m->own);
-    free(m->made);
-    free(m->theirs);
-    free(m);
+    return false;
 }
 
-void cco_match_set_up(cco_comm *state)
+static cco_match *add(MPI_Comm comm)
 {
-    if (cco_comm_attached(state, &here) != NULL)
-        return;
-    if (cco_ulfm()) { /* its waits would take a failure for a mismatch */
-        if (state->rank == 0)
-            cco_log(CCO_LOG_WARN, "CRESTA_DEBUG=match does not look at communicator '%s': %s",
-                    state->name, CCO_ULFM_GOES_ON);
-        return;
-    }
-    cco_match *m = cco_comm_attach(state, &here, sizeof *m, release);
-    m->state = state;
-    m->comm = cco_comm_copy(state->comm);
-    if (m->comm == MPI_COMM_NULL) {
-        if (state->rank == 0)
-            cco_log(CCO_LOG_WARN,
-                    "CRESTA_DEBUG=match does not look at communicator '%s': the MPI "
-                    "makes no more communicators",
-                    state->name);
-        return;
-    }
-    if (state->rank == 0) {
-        m->made = memory(NULL, sizeof *m->made * (size_t)state->size);
-        m->theirs = memory(NULL, sizeof *m->theirs * (size_t)state->size);
-        memset(m->made, 0, sizeof *m->made * (size_t)state->size);
-        memset(m->theirs, 0, sizeof *m->theirs * (size_t)state->size);
-    }
+    cco_match *m = memory(NULL, sizeof *m);
+    *m = (cco_match){.comm = comm, .request = MPI_REQUEST_NULL, .twin = MPI_COMM_NULL};
     pthread_mutex_lock(&lock);
     m->next = all;
     all = m;
     pthread_mutex_unlock(&lock);
-    state->watched |= CCO_WATCHED_MATCH;
-}
-
-/* Before the set-up of a communicator, the name that it has by now. */
-static const cco_match *with_name(const cco_match *m)
-{
-    if (!m->state->ready)
-        cco_comm_read_name(m->state);
     return m;
 }
 
-/* --- rank 0 --- */
+/* The last one that is to be of `comm`, which MPI_Comm_idup makes. */
+static cco_match *twin_of(MPI_Comm comm)
+{
+    pthread_mutex_lock(&lock);
+    cco_match *m = all;
+    while (m != NULL && m->twin != comm)
+        m = m->next;
+    pthread_mutex_unlock(&lock);
+    return m;
+}
+
+/* The state may get its name at any time before its set-up. */
+static cco_match *with_name(cco_match *m)
+{
+    if (m->state != NULL && !m->state->ready)
+        cco_comm_read_name(m->state);
+    if (m->state != NULL)
+        memcpy(m->name, m->state->name, sizeof m->name);
+    return m;
+}
 
 static void push(cco_match *m, const cco_signature *signature)
 {
@@ -140,16 +109,108 @@ static void push(cco_match *m, const cco_signature *signature)
     m->count++;
 }
 
+static const cco_signature no_more = {
+    .coll = CCO_SIGNATURE_END, .begun = CCO_SIGNATURE_STARTS, .root = -1, .bytes = -1};
+
+static void finish(cco_match *m)
+{
+    m->twin = MPI_COMM_NULL;
+    if (!m->ended)
+        push(with_name(m), &no_more);
+    m->ended = true;
+}
+
+/* What the program has freed is still compared: rank 0 may not know yet what all others began. */
+static void release(void *data)
+{
+    holder *h = data;
+    pthread_mutex_lock(&lock);
+    if (h->m != NULL) {
+        finish(h->m);
+        h->m->state = NULL;
+    }
+    pthread_mutex_unlock(&lock);
+    free(h);
+    cco_match_poll();
+}
+
+void cco_match_set_up(cco_comm *state)
+{
+    if (cco_comm_attached(state, &here) != NULL)
+        return;
+    cco_match *m = twin_of(state->comm);
+    const MPI_Comm comm = m != NULL || cco_ulfm() ? MPI_COMM_NULL : cco_comm_copy(state->comm);
+    holder *h = cco_comm_attach(state, &here, sizeof *h, release);
+    if (m == NULL && comm == MPI_COMM_NULL) {
+        if (state->rank == 0) /* its waits would take a failure for a mismatch */
+            cco_log(CCO_LOG_WARN, "CRESTA_DEBUG=match does not look at communicator '%s': %s",
+                    state->name,
+                    cco_ulfm() ? CCO_ULFM_GOES_ON : "the MPI makes no more communicators");
+        return;
+    }
+    if (m == NULL) {
+        m = add(comm);
+        m->open = true;
+    }
+    m->twin = MPI_COMM_NULL;
+    m->rank = state->rank;
+    m->size = state->size;
+    m->made = zeros(m->size, sizeof *m->made);
+    m->theirs = zeros(m->size, sizeof *m->theirs);
+    m->state = state;
+    h->m = m;
+    state->watched |= CCO_WATCHED_MATCH;
+}
+
+static cco_match *of_state(const cco_comm *state)
+{
+    const holder *h = state != NULL ? cco_comm_attached(state, &here) : NULL;
+    return h != NULL ? h->m : NULL;
+}
+
+void cco_match_duplicates(MPI_Comm comm, MPI_Comm made)
+{
+    const cco_match *of = comm != MPI_COMM_NULL ? of_state(cco_comm_find(comm)) : NULL;
+    if (of == NULL || !of->open)
+        return;
+    cco_match *m = add(MPI_COMM_NULL);
+    if (PMPI_Comm_idup(of->comm, &m->comm, &m->request) == MPI_SUCCESS)
+        m->twin = made;
+    else
+        m->ended = true;
+}
+
+void cco_match_freed(MPI_Comm comm)
+{
+    cco_match *m = all != NULL && comm != MPI_COMM_NULL ? twin_of(comm) : NULL;
+    if (m == NULL)
+        return;
+    pthread_mutex_lock(&lock);
+    finish(m);
+    pthread_mutex_unlock(&lock);
+}
+
+/* The state of `comm`, which gets one in its first call if MPI_Comm_idup has made it. */
+static cco_comm *with_twin(MPI_Comm comm, cco_comm *state)
+{
+    if (all == NULL || of_state(state) != NULL || twin_of(comm) == NULL)
+        return state;
+    if (state == NULL)
+        state = cco_comm_create(comm);
+    if (state != NULL)
+        cco_match_set_up(state);
+    return state;
+}
+
+/* --- rank 0 --- */
+
 /* Calls that all ranks have made. */
 static void drop_made(cco_match *m)
 {
     uint64_t least = m->count;
-    for (int r = 1; r < m->state->size; r++)
+    for (int r = 1; r < m->size; r++)
         least = m->made[r] < least ? m->made[r] : least;
-    const size_t kept = (size_t)(m->count - least);
-    if (least > m->first)
-        memmove(m->own, m->own + (least - m->first), sizeof *m->own * kept);
-    m->first = least;
+    forget(m, least);
 }
 
 /* Takes what a rank has made of the calls that this one has made.  The last of these, if it blocks,
@@ -176,7 +237,7 @@ static void take_from(cco_match *m, int rank)
 static bool take_all(cco_match *m)
 {
     bool complete = true;
-    for (int r = 1; r < m->state->size; r++) {
+    for (int r = 1; r < m->size; r++) {
         take_from(m, r);
         complete = complete && m->made[r] == m->count;
     }
@@ -186,7 +247,7 @@ static bool take_all(cco_match *m)
 /* Which two ranks do not agree on what passes between them. */
 static void find_pair(cco_match *m, const cco_call *call)
 {
-    const int size = m->state->size;
+    const int size = m->size;
     const size_t width = 2 * (size_t)size;
     int64_t *rows = memory(NULL, sizeof *rows * width * (size_t)size);
     cco_signature_row(m->state, call, rows);
@@ -203,21 +264,21 @@ static void find_pair(cco_match *m, const cco_call *call)
             if (given != taken)
                 cco_fatal("the ranks of communicator '%s' (%d ranks) do not agree in MPI_%s (call "
                           "%llu there): rank %d sends %lld bytes to rank %d, which expects %lld",
-                          m->state->name, size, cco_coll_infos[call->coll].mpi_name,
+                          with_name(m)->name, size, cco_coll_infos[call->coll].mpi_name,
                           (unsigned long long)m->count, from, (long long)given, to,
                           (long long)taken);
         }
-    cco_fatal("the ranks of communicator '%s' do not agree on the counts of MPI_%s", m->state->name,
-              cco_coll_infos[call->coll].mpi_name);
+    cco_fatal("the ranks of communicator '%s' do not agree on the counts of MPI_%s",
+              with_name(m)->name, cco_coll_infos[call->coll].mpi_name);
 }
 
 static void judge(cco_match *m, const cco_call *call)
 {
     uint64_t pairs = 0;
-    for (int r = 0; r < m->state->size; r++) {
+    for (int r = 0; r < m->size; r++) {
         pairs += m->theirs[r].pairs;
         if (!cco_signature_same(&m->theirs[0], &m->theirs[r]))
-            cco_match_tell_all(m);
+            cco_match_tell_all(with_name(m));
     }
     if (pairs != 0)
         find_pair(m, call);
@@ -231,30 +292,20 @@ static bool is_late(double since, bool *told)
     return *told = true;
 }
 
-/* NULL: the end. */
-static const char *name_of(const cco_call *call)
-{
-    return call != NULL ? cco_coll_infos[call->coll].mpi_name : "Finalize";
-}
-
-static void wait_as_first(cco_match *m, const cco_call *call, const cco_signature *mine)
+static void wait_as_first(cco_match *m, const char *name, const cco_call *call,
+                          const cco_signature *mine)
 {
     const double start = 1e-9 * (double)cco_ns(CLOCK_MONOTONIC);
     bool told = false;
     pthread_mutex_lock(&lock);
-    m->busy = true;
     push(m, mine);
     m->theirs[0] = *mine;
     pthread_mutex_unlock(&lock);
     for (int tries = 0; !take_all(m); cco_pause_after_mpi(&tries))
         if (is_late(start, &told))
-            cco_match_tell_late(m, name_of(call));
+            cco_match_tell_late(with_name(m), name);
     judge(m, call);
-    pthread_mutex_lock(&lock);
-    drop_made(m);
-    m->busy = false;
-    pthread_mutex_unlock(&lock);
-    for (int r = 1; r < m->state->size; r++) {
+    for (int r = 1; r < m->size; r++) {
         const int word = GO_ON;
         PMPI_Send(&word, 1, MPI_INT, r, TAG_VERDICT, m->comm);
     }
@@ -264,14 +315,15 @@ static void wait_as_first(cco_match *m, const cco_call *call, const cco_signatur
 
 static void send_row(const cco_match *m, const cco_call *call)
 {
-    const size_t width = 2 * (size_t)m->state->size;
+    const size_t width = 2 * (size_t)m->size;
     int64_t *row = memory(NULL, sizeof *row * width);
     cco_signature_row(m->state, call, row);
     PMPI_Send(row, (int)width, MPI_INT64_T, 0, TAG_ROW, m->comm);
     free(row);
 }
 
-static void wait_as_other(cco_match *m, const cco_call *call, const cco_signature *mine)
+static void wait_as_other(cco_match *m, const char *name, const cco_call *call,
+                          const cco_signature *mine)
 {
     const double start = 1e-9 * (double)cco_ns(CLOCK_MONOTONIC);
     bool told = false;
@@ -285,7 +337,7 @@ static void wait_as_other(cco_match *m, const cco_call *call, const cco_signatur
             if (PMPI_Test(&verdict, &over, MPI_STATUS_IGNORE) != MPI_SUCCESS)
                 cco_fatal("CRESTA_DEBUG=match: the MPI's receive failed");
             if (!over && is_late(start, &told))
-                cco_match_tell_late(m, name_of(call));
+                cco_match_tell_late(with_name(m), name);
         }
         if (word == SEND_ROWS)
             send_row(m, call);
@@ -293,71 +345,135 @@ static void wait_as_other(cco_match *m, const cco_call *call, const cco_signatur
     cco_wait(&send);
 }
 
-static void compare(cco_match *m, const cco_call *call, const cco_signature *mine)
+static void compare(cco_match *m, const char *name, const cco_call *call, const cco_signature *mine)
 {
-    forget_sent(m);
-    if (m->state->rank == 0)
-        wait_as_first(m, call, mine);
+    for (int tries = 0; !m->busy; cco_pause_after_mpi(&tries)) {
+        pthread_mutex_lock(&lock);
+        m->busy = send_on(m);
+        pthread_mutex_unlock(&lock);
+    }
+    m->open = true;
+    if (m->rank == 0)
+        wait_as_first(m, name, call, mine);
     else
-        wait_as_other(m, call, mine);
+        wait_as_other(m, name, call, mine);
+    pthread_mutex_lock(&lock);
+    if (m->rank == 0)
+        drop_made(m);
+    m->busy = false;
+    pthread_mutex_unlock(&lock);
 }
 
 void cco_match_call(cco_comm *state, const cco_call *call, bool valid)
 {
     const cco_signature mine = cco_signature_of(state, call, valid, CCO_SIGNATURE_BLOCKS);
     cco_where_impl("CRESTA_DEBUG=match");
-    compare(cco_comm_attached(state, &here), call, &mine);
+    compare(of_state(state), cco_coll_infos[call->coll].mpi_name, call, &mine);
 }
 
-static cco_match *of_state(const cco_comm *state)
+/* The call itself is compared once more, when its arguments are known, and counts once. */
+void cco_match_first(MPI_Comm comm, cco_coll coll)
 {
-    return state != NULL && state->watched & CCO_WATCHED_MATCH ? cco_comm_attached(state, &here)
-                                                               : NULL;
+    const cco_signature mine = {.coll = (int64_t)coll, .root = -1, .bytes = -1};
+    cco_match *m = of_state(with_twin(comm, cco_comm_find(comm)));
+    if (m == NULL)
+        return;
+    compare(m, cco_coll_infos[coll].mpi_name, NULL, &mine);
+    for (int r = 1; m->rank == 0 && r < m->size; r++)
+        m->made[r]--;
+    m->first -= m->rank == 0;
+    m->count -= m->rank == 0;
 }
 
-void cco_match_end(void)
+/* True once nothing is left to compare. */
+static bool go_on(cco_match *m)
 {
-    cco_match *m = of_state(cco_comm_find(MPI_COMM_WORLD));
-    const cco_signature mine = {.coll = CCO_SIGNATURE_END, .root = -1, .bytes = -1};
-    if (m != NULL && m->state->error == MPI_SUCCESS)
-        compare(m, NULL, &mine);
+    if (m->busy || !send_on(m)) /* a thread in a call of ours there does so */
+        return false;
+    if (m->rank == 0) {
+        take_all(m);
+        drop_made(m);
+    }
+    return m->ended && m->count == m->first;
 }
 
 void cco_match_begun(cco_comm *state, const cco_call *call, bool valid, bool persistent)
 {
-    cco_match *m = of_state(state);
+    enum { MANY = 64 }; /* kept before they are compared, in programs that hardly wait */
+    cco_match *m = of_state(with_twin(call->comm, state));
     if (m == NULL)
         return;
     const cco_signature mine = cco_signature_of(
         state, call, valid, persistent ? CCO_SIGNATURE_PERSISTS : CCO_SIGNATURE_STARTS);
-    if (state->rank == 0) {
-        enum { MANY = 64 }; /* kept before they are compared, in programs that hardly wait */
-        pthread_mutex_lock(&lock);
-        push(m, &mine);
-        if (m->count - m->first >= MANY && !m->busy) {
-            take_all(m);
-            drop_made(m);
-        }
-        pthread_mutex_unlock(&lock);
-        return;
-    }
-    forget_sent(m);
-    cco_match_sent *s = memory(NULL, sizeof *s);
-    *s = (cco_match_sent){.signature = mine, .next = m->sent};
-    m->sent = s;
-    PMPI_Isend(&s->signature, (int)sizeof s->signature, MPI_BYTE, 0, TAG_SIGNATURE, m->comm,
-               &s->request);
+    pthread_mutex_lock(&lock);
+    push(m, &mine);
+    if (state->rank != 0 || m->count - m->first >= MANY)
+        go_on(m);
+    pthread_mutex_unlock(&lock);
 }
 
-/* Another thread may be in a call of ours there: it does the same. */
+static void drop(cco_match *m)
+{
+    holder *h = m->state != NULL ? cco_comm_attached(m->state, &here) : NULL;
+    if (h != NULL) {
+        h->m = NULL;
+        m->state->watched &= ~(unsigned)CCO_WATCHED_MATCH;
+    }
+    if (m->comm != MPI_COMM_NULL)
+        PMPI_Comm_free(&m->comm);
+    free(m->own);
+    free(m->made);
+    free(m->theirs);
+    free(m);
+}
+
+/* Open MPI must not lose a communicator of which it makes another one: those lie behind theirs. */
 void cco_match_poll(void)
 {
+    bool there = true;
     if (pthread_mutex_trylock(&lock) != 0)
         return;
-    for (cco_match *m = all; m != NULL; m = m->next)
-        if (m->state->rank == 0 && !m->busy && m->count > m->first) {
-            take_all(m);
-            drop_made(m);
+    for (cco_match **at = &all; *at != NULL;) {
+        cco_match *m = *at;
+        const bool over = go_on(m) && there;
+        there = there && m->there;
+        if (!over) {
+            at = &m->next;
+            continue;
         }
+        *at = m->next;
+        drop(m);
+    }
     pthread_mutex_unlock(&lock);
+}
+
+/* One that is not `last`. */
+static const cco_match *other_than(const cco_match *last)
+{
+    return all != last || last == NULL ? all : last->next;
+}
+
+/* MPI_COMM_WORLD is compared last: Open MPI's launcher may crash where a rank ends the job while
+ * others are in the MPI's own end. */
+void cco_match_end(void)
+{
+    const cco_comm *world = cco_comm_find(MPI_COMM_WORLD);
+    cco_match *last = of_state(world);
+    const double start = 1e-9 * (double)cco_ns(CLOCK_MONOTONIC);
+    bool told = false;
+    if (world != NULL && world->error != MPI_SUCCESS)
+        return;
+    for (cco_match *m = all; m != NULL; m = m->next)
+        if (m != last)
+            finish(m);
+    cco_match_poll();
+    for (int tries = 0; other_than(last) != NULL; cco_pause_after_mpi(&tries)) {
+        cco_match_poll();
+        if (other_than(last) != NULL && is_late(start, &told))
+            cco_match_tell_late(other_than(last), "Finalize");
+    }
+    if (last == NULL)
+        return;
+    compare(last, "Finalize", NULL, &no_more);
+    last->ended = true;
 }

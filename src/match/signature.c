@@ -155,7 +155,7 @@ void cco_signature_show(const cco_signature *s, char *text, size_t room)
         return;
     }
     if (s->coll == CCO_SIGNATURE_END) {
-        snprintf(text, room, "MPI_Finalize");
+        snprintf(text, room, "no more calls until MPI_Comm_free or MPI_Finalize");
         return;
     }
     snprintf(name, sizeof name, "%s", cco_coll_infos[s->coll].mpi_name);

@@ -9,7 +9,7 @@
 /* All but the last are equal on all ranks of a right program. */
 typedef struct cco_signature {
     int64_t coll;    /* cco_coll; CCO_SIGNATURE_INVALID: the arguments are wrong;
-                       CCO_SIGNATURE_END: MPI_Finalize */
+                       CCO_SIGNATURE_END: no more until MPI_Comm_free or MPI_Finalize */
     int64_t begun;   /* cco_signature_begun */
     int64_t root;    /* -1: none */
     int64_t bytes;   /* of a CCO_SIZED collective, else -1 */

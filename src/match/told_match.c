@@ -15,7 +15,7 @@ static void list(char *text, size_t room, const cco_match *m,
                  bool (*is)(const cco_match *m, int rank))
 {
     size_t used = 0;
-    const int size = m->state->size;
+    const int size = m->size;
     text[0] = '\0';
     for (int r = 0, last; r < size; r = last + 1) {
         last = r;
@@ -55,7 +55,7 @@ void cco_match_tell_all(const cco_match *m)
     char text[2048] = "";
     size_t used = 0;
     enum { KINDS = 8, EACH = 200 };
-    for (int r = 0, kinds = 0; r < m->state->size && kinds < KINDS; r++) {
+    for (int r = 0, kinds = 0; r < m->size && kinds < KINDS; r++) {
         char ranks[80], call[EACH - 90];
         if (!is_first_of_its_kind(m, r))
             continue;
@@ -68,7 +68,7 @@ void cco_match_tell_all(const cco_match *m)
     }
     cco_fatal("the ranks of communicator '%s' (%d ranks) do not make the same call there (call "
               "%llu):%s",
-              m->state->name, m->state->size, (unsigned long long)m->count, text);
+              m->name, m->size, (unsigned long long)m->count, text);
 }
 
 void cco_match_tell_begun(const cco_match *m, int rank, uint64_t number, const cco_signature *own,
@@ -79,8 +79,7 @@ void cco_match_tell_begun(const cco_match *m, int rank, uint64_t number, const c
     cco_signature_show(other, there_is, sizeof there_is);
     cco_fatal("the ranks of communicator '%s' (%d ranks) do not make the same call there (call "
               "%llu):\n    rank 0: %s\n    rank %d: %s",
-              m->state->name, m->state->size, (unsigned long long)number + 1, here_is, rank,
-              there_is);
+              m->name, m->size, (unsigned long long)number + 1, here_is, rank, there_is);
 }
 
 void cco_match_tell_late(const cco_match *m, const char *call)
@@ -88,14 +87,14 @@ void cco_match_tell_late(const cco_match *m, const char *call)
     char ranks[200];
     if (lines-- <= 0)
         return;
-    if (m->state->rank != 0) {
+    if (m->rank != 0) {
         cco_say("rank %d of communicator '%s' has waited %lu s before MPI_%s for rank 0, which has "
                 "called no collective there, or waits for other ranks",
-                m->state->rank, m->state->name, cco_configured.debug.match, call);
+                m->rank, m->name, cco_configured.debug.match, call);
         return;
     }
     list(ranks, sizeof ranks, m, is_behind);
     cco_say("rank 0 of communicator '%s' has waited %lu s before MPI_%s, call %llu there, for rank "
             "%s",
-            m->state->name, cco_configured.debug.match, call, (unsigned long long)m->count, ranks);
+            m->name, cco_configured.debug.match, call, (unsigned long long)m->count, ranks);
 }

@@ -149,6 +149,47 @@ static void first_made(void)
     MPI_Comm_free(&made);
 }
 
+/* On a communicator that is made by a call that waits for nobody. */
+static void first_idup(void)
+{
+    MPI_Request begun = MPI_REQUEST_NULL;
+    MPI_Comm made;
+    MPI_Comm_idup(MPI_COMM_WORLD, &made, &begun);
+    MPI_Wait(&begun, MPI_STATUS_IGNORE);
+    MPI_Comm_set_name(made, "made");
+    CALL(Ibcast)(in, MANY, MPI_BYTE, differs ? size - 1 : 0, made, &begun);
+    MPI_Wait(&begun, MPI_STATUS_IGNORE);
+    MPI_Comm_free(&made);
+}
+
+/* A message that no MPI waits for, on a communicator that is freed before the ranks meet again. */
+static void first_small(void)
+{
+    MPI_Request begun = MPI_REQUEST_NULL;
+    MPI_Comm made;
+    const int sizes[] = {size}, periods[] = {0};
+    MPI_Cart_create(MPI_COMM_WORLD, 1, sizes, periods, 0, &made);
+    MPI_Comm_set_name(made, "made");
+    CALL(Ibcast)(in, 1, MPI_BYTE, testing_label[0] == 'g' ? 0 : rank, made, &begun);
+    MPI_Wait(&begun, MPI_STATUS_IGNORE);
+    MPI_Comm_free(&made);
+}
+
+/* One rank begins what the others wait for. */
+static void first_mixed(void)
+{
+    MPI_Request begun = MPI_REQUEST_NULL;
+    MPI_Comm made;
+    MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &made);
+    MPI_Comm_set_name(made, "made");
+    if (differs)
+        CALL(Ibcast)(in, MANY, MPI_BYTE, 0, made, &begun);
+    else
+        CALL(Bcast)(in, MANY, MPI_BYTE, 0, made);
+    MPI_Wait(&begun, MPI_STATUS_IGNORE);
+    MPI_Comm_free(&made);
+}
+
 static void first_kept(void)
 {
 #if defined(PLAIN_MPI) || defined(CRESTA_HAVE_PERSISTENT)
@@ -198,6 +239,9 @@ static const struct {
              {"first", first},
              {"first_begun", first_begun},
              {"first_made", first_made},
+             {"first_idup", first_idup},
+             {"first_small", first_small},
+             {"first_mixed", first_mixed},
              {"first_kept", first_kept}};
 
 int main(int argc, char **argv)

@@ -321,6 +321,9 @@ MATCHES = {
     "request": ("rank 0: MPI_Iallreduce", "rank 2: MPI_Ibarrier"),
     "first_begun": ("rank 0: MPI_Ibcast, root 0, 1 byte", "rank 2: MPI_Ibcast, root 2, 1 byte"),
     "first_made": ("'made' (3 ranks)", "rank 0: MPI_Ibcast, root 0", "rank 2: MPI_Ibcast, root 2"),
+    "first_idup": ("'made' (3 ranks)", "rank 0: MPI_Ibcast, root 0", "rank 2: MPI_Ibcast, root 2"),
+    "first_small": ("'made' (3 ranks)", "rank 0: MPI_Ibcast, root 0, 1 byte", "MPI_Ibcast, root "),
+    "first_mixed": ("'made' (3 ranks)", "MPI_Bcast", "rank 2: MPI_Ibcast, root 0, 1048576 bytes"),
     "first_kept": ("rank 0: MPI_Bcast_init, root 0", "rank 2: MPI_Bcast_init, root 2, 1 byte"),
 }
 
@@ -331,6 +334,24 @@ def test_match(build, case):
     done = run(build, "hangs_plain", case, ranks=3, env=env, preload=True)
     assert done.returncode != 0
     assert all(words in done.stderr for words in MATCHES[case]), done.stderr
+
+
+@pytest.mark.parametrize("case", ["first_idup", "first_mixed"])
+def test_match_of_made_communicators_in_linked_programs(build, case):
+    done = run(build, "hangs", case, ranks=3, env={"CRESTA_DEBUG": "match"})
+    assert done.returncode != 0
+    assert all(words in done.stderr for words in MATCHES[case]), done.stderr
+
+
+@pytest.mark.parametrize("way", ["fortran", "fortran-linked"])
+def test_match_of_made_communicators_in_fortran(build, way):
+    if not (build / "tests" / "bin" / WAYS[way]).exists():
+        pytest.skip(f"{WAYS[way]} is not built")
+    env = {"CRESTA_DEBUG": "match"}
+    done = run(build, WAYS[way], "made", env=env, preload=way == "fortran")
+    assert done.returncode != 0
+    wanted = ("'made' (2 ranks)", "rank 0: MPI_Ibcast, root 0", "rank 1: MPI_Ibcast, root 1")
+    assert all(words in done.stderr for words in wanted), done.stderr
 
 
 @pytest.mark.parametrize("way", ["linked", "fortran", "fortran-linked"])
@@ -348,7 +369,7 @@ def test_match_linked_and_fortran(build, way):
     assert "rank 0: MPI_Reduce" in done.stderr and "rank 1: MPI_Bcast" in done.stderr, done.stderr
 
 
-@pytest.mark.parametrize("case", ["collective", "counts", "first_begun", "first_made"])
+@pytest.mark.parametrize("case", ["collective", "counts", "first_idup", "first_small"])
 def test_match_lets_good_programs_pass(build, case):
     done = run(build, "hangs", case, "good", ranks=3, env={"CRESTA_DEBUG": "match"})
     assert "checks passed" in good(done).stdout and messages(done) == []
