@@ -43,8 +43,8 @@ Mutant = namedtuple("Mutant", "name file function number old new result")
 
 
 def sources():
-    """C files of src that are written by hand, without the algorithms."""
-    for path in sorted(ROOT.glob("src/**/*.c")):
+    """C files that are written by hand, without the algorithms."""
+    for path in sorted([*ROOT.glob("src/**/*.c"), *ROOT.glob("simulator/*.c")]):
         if path.is_relative_to(ROOT / "src/algo"):
             continue
         if not GENERATED.search(path.read_text()[:600]):
