@@ -82,13 +82,13 @@ def _rest(fields: list[str]) -> list[str]:
     """The other members of a call without arrays: where one is not named, compilers first clear all
     of it, in a loop."""
     named = {field.split()[0] for field in fields}
-    rest = {".by": "CCO_BY_CRESTA", ".large": "false", ".root": "0", ".op": "0"}
+    rest = {".by": "CCO_CALLER_CRESTA", ".large": "false", ".root": "0", ".op": "0"}
     return [f"{m} = {zero}" for m, zero in rest.items() if m not in named] + ["CCO_NO_ARRAYS"]
 
 
-def _call_literal(coll: Collective, form: Form, by: str = "CCO_BY_CRESTA") -> str:
+def _call_literal(coll: Collective, form: Form, by: str = "CCO_CALLER_CRESTA") -> str:
     fields = [f".coll = {coll.enum}"]
-    if by != "CCO_BY_CRESTA":  # which is 0
+    if by != "CCO_CALLER_CRESTA":  # which is 0
         fields.append(f".by = {by}")
     if form.large:
         fields.append(".large = true")
@@ -115,7 +115,7 @@ def _again(coll: Collective, form: Form) -> str:
     root, large = given.get("root", "0"), "true" if form.large else "false"
     rest = ", ".join(given.get(field, kinds.get(field, "0")) for field in wanted)
     one = str(given.get("sendcount") == given.get("recvcount")).lower()
-    return f"CCO_AGAIN(comm, {coll.enum}, {root}, {large}, {one}, {rest})"
+    return f"CCO_FAST_PATH(comm, {coll.enum}, {root}, {large}, {one}, {rest})"
 
 
 def _first(coll: Collective, form: Form, by: str, public: str) -> str:
@@ -136,15 +136,15 @@ def _first(coll: Collective, form: Form, by: str, public: str) -> str:
         + wrap(f"const cco_repeat *again = {_again(coll, form)};", " " * 8, first="    ")
         + "\n    if (again != NULL)\n"
         + f"        return again->run(again, {buffers}, NULL);\n"
-        + wrap(f"return other_{public}({names});", " " * 8, first="    ")
+        + wrap(f"return {public}_slow({names});", " " * 8, first="    ")
         + "\n}\n"
     )
 
 
-def _entry(coll: Collective, form: Form, by: str = "CCO_BY_CRESTA") -> str:
-    """The entry under our name; with CCO_BY_MPI that under the MPI's."""
+def _entry(coll: Collective, form: Form, by: str = "CCO_CALLER_CRESTA") -> str:
+    """The entry under our name; with CCO_CALLER_MPI that under the MPI's."""
     blocking = form.mode == "blocking"
-    public = _public(coll, form) if by == "CCO_BY_CRESTA" else _mpi(coll, form, "MPI")
+    public = _public(coll, form) if by == "CCO_CALLER_CRESTA" else _mpi(coll, form, "MPI")
     repeats = blocking and not coll.has_arrays()
     enter = f"cco_enter(comm, {coll.enum})" if blocking else "cco_enter_start(comm)"
     literal = _call_literal(coll, form, by)
@@ -153,7 +153,7 @@ def _entry(coll: Collective, form: Form, by: str = "CCO_BY_CRESTA") -> str:
     else:
         info = "info" if form.mode == "persistent" else "MPI_INFO_NULL"
         run = f"return cco_start(state, CCO_{form.mode.upper()}, {literal}, {info}, request);"
-    name, before = (f"other_{public}", "CCO_OTHERS static ") if repeats else (public, "")
+    name, before = (f"{public}_slow", "CCO_SLOW_PATH static ") if repeats else (public, "")
     return (
         _signature(name, coll, form, "", before)
         + "{\n"
@@ -170,7 +170,7 @@ def _entry(coll: Collective, form: Form, by: str = "CCO_BY_CRESTA") -> str:
 def _own_entry(coll: Collective, form: Form) -> str:
     """What no MPI has always passes through the choice."""
     literal = _call_literal(coll, form)
-    run = f"cco_record_ours({literal}, recording)"
+    run = f"cco_profile_count({literal}, recording)"
     if form.mode == "blocking":
         run = f"cco_dispatch_ours({literal})"
     return (
@@ -199,7 +199,7 @@ def _split_entry(coll: Collective, form: Form) -> str:
     text = _signature(_public(coll, form), coll, form, "") + "{\n"
     if not coll.has_arrays() and not coll.ours:
         native = Form("nonblocking", form.large)
-        plain = _plain(coll, native, "CCO_BY_CRESTA")
+        plain = _plain(coll, native, "CCO_CALLER_CRESTA")
         root = "root" if any(a.kind == "root" for a in coll.args) else "0"
         call = plain.removeprefix("return ").removesuffix(";")
         plain = f"return cco_streaming({call}, {coll.enum}, {root}, comm, request);"
@@ -230,7 +230,7 @@ def _member(arg, field: str, large: bool) -> str:
 
 def _case(coll: Collective, form: Form) -> str:
     if coll.ours:
-        return f"    case {coll.enum}:\n        return cco_near_reduce(c);\n"
+        return f"    case {coll.enum}:\n        return cco_neighbor_reduce(c);\n"
     members = [_member(a, a.fields[-1], form.large) for a in coll.args]
     members += [name for _, name in form.extra]
     call = f"return to->{form.name(coll.name)}({', '.join(members)});"
@@ -272,12 +272,13 @@ def native_calls(table: list[Collective]) -> str:
     fronts = "\n".join(_native_front(mode) for mode in ("blocking", "nonblocking", "persistent"))
     return (
         "/* The MPI's own collectives, called with the arguments in a cco_call. */\n"
-        '#include "native/calls.h"\n#include "native/near_reduce.h"\n\n' + functions + "\n" + fronts
+        '#include "native/calls.h"\n#include "native/neighbor_reduce.h"\n\n'
+        + functions + "\n" + fronts
     )
 
 
 def _wrapper(coll: Collective, form: Form) -> str:
-    return _entry(coll, form, "CCO_BY_MPI")
+    return _entry(coll, form, "CCO_CALLER_MPI")
 
 
 def wrappers(table: list[Collective]) -> str:

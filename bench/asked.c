@@ -41,17 +41,17 @@ bool asked_number(const char *what, const char *text, long long min, long long m
 
 static bool has_algorithms(cco_coll asked, bool near)
 {
-    if (cco_is_near(asked) && !near)
+    if (cco_is_neighbor(asked) && !near)
         return asked_wrong("%s depends on the neighbours of each rank, which are not said",
                            cco_coll_infos[asked].name);
-    if (!cco_is_near(asked) && near)
+    if (!cco_is_neighbor(asked) && near)
         return asked_wrong("%s does not depend on a topology", cco_coll_infos[asked].name);
     if (cco_algo_of(asked, 0) != NULL)
         return true;
     fprintf(stderr,
             "%s has no algorithm with a schedule; those that have:", cco_coll_infos[asked].name);
     for (int coll = 0; coll < CCO_COLLECTIVES; coll++)
-        if (cco_algo_of((cco_coll)coll, 0) != NULL && !cco_is_near((cco_coll)coll))
+        if (cco_algo_of((cco_coll)coll, 0) != NULL && !cco_is_neighbor((cco_coll)coll))
             fprintf(stderr, " %s", cco_coll_infos[coll].name);
     fputc('\n', stderr);
     return false;

@@ -4,8 +4,8 @@
 
 #include <stdlib.h>
 
-#include "sched/near_counts.h"
-#include "sched/near_mates.h"
+#include "sched/neighbor_counts.h"
+#include "sched/neighbor_mates.h"
 
 static bool cut_vector(even *e)
 {
@@ -91,7 +91,7 @@ static void fill_rows(even *e, const cco_problem *q)
     for (int i = 0; i < ranks; i++) {
         cco_problem one = even_problem(e, ranks == 1 ? q->rank : cco_node_rank(map, node, i));
         one.nodes = map;
-        cco_near_row(&one, e->counts + (size_t)i * cco_near_row_length(q->near->mates));
+        cco_neighbor_row(&one, e->counts + (size_t)i * cco_neighbor_row_length(q->near->mates));
     }
 }
 

@@ -6,7 +6,7 @@
  * All arguments are addresses, in each of the bindings; statuses go on as they came.  The profiling
  * names of the MPI are absent in a C program, hence weak. */
 #include "api/split_end.h"
-#include "api/pending.h"
+#include "api/request_data.h"
 #include "api/split.h"
 #include "core/log.h"
 #include "core/polite.h"
@@ -54,7 +54,7 @@ static void note(noted *t, int count, MPI_Fint *requests)
     if (!t->any)
         return;
     MPI_Request *list = c_requests(count, requests, room);
-    cco_pending_note(&t->notes, count, list);
+    cco_request_data_note(&t->notes, count, list);
     free_requests(list, requests, room);
 }
 
@@ -65,7 +65,7 @@ static void settle(noted *t)
     if (!t->any)
         return;
     MPI_Request *list = c_requests(t->count, t->requests, room);
-    cco_pending_settle(&t->notes, list);
+    cco_request_data_settle(&t->notes, list);
     free_requests(list, t->requests, room);
 }
 

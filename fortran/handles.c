@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-#include "api/pending.h"
+#include "api/request_data.h"
 #include "core/degrees.h"
 #include "core/log.h"
 
@@ -114,12 +114,12 @@ void cco_f_keep_types(MPI_Datatype *c_sendtypes, MPI_Fint *sendtypes, MPI_Dataty
     void *const send = (void *)c_sendtypes == (void *)sendtypes ? NULL : c_sendtypes;
     void *const recv = (void *)c_recvtypes == (void *)recvtypes ? NULL : c_recvtypes;
     cco_copies *copies = send != NULL || recv != NULL ? calloc(1, sizeof *copies) : NULL;
-    cco_pending *pending = copies != NULL ? cco_pending_make(copies) : NULL;
+    cco_request_data *pending = copies != NULL ? cco_request_data_make(copies) : NULL;
     if (pending == NULL) {
         free(copies);
         return;
     }
     copies->types[0] = send;
     copies->types[1] = recv;
-    cco_pending_add(pending, false, false, request);
+    cco_request_data_add(pending, false, false, request);
 }

@@ -5,8 +5,8 @@
 Ranks that plan from what only some of them see exchange wrong data, or wait for ever. So whatever
 tells such things (cores, thread level, log level, process, environment, processor) may be named
 only in the files below, where it becomes an agreed fact (src/core/facts.h), is agreed on by
-cco_all, or concerns this rank alone. Whoever needs it elsewhere uses the agreed fact, or adds the
-file here with the reason.
+cco_service_all, or concerns this rank alone. Whoever needs it elsewhere uses the agreed fact, or
+adds the file here with the reason.
 """
 import re
 
@@ -18,7 +18,7 @@ SOURCES = {
         "core/pause.c": "its definition", "core/pause.h": "its definition",
         "core/polite.c": "how this rank waits", "api/report.c": "how this rank says that it waits",
         "sched/engine_run.c": "how this rank waits",
-        "shmem/small.c": "agreed on by cco_all",
+        "shmem/small.c": "agreed on by cco_service_all",
         "transport/shm/slot_ring.c": "how this rank waits",
         "transport/shm/run.h": "how far this rank writes ahead: its readers see no difference",
     },
@@ -32,10 +32,10 @@ SOURCES = {
         "core/mpi_yields.c": "the level that Open MPI has, and keeps",
         "api/progress.c": "becomes the fact `progress`", "interpose/wait.c": "how this rank waits",
         "core/snapshot.c": "whether this rank writes what it has counted",
-        "transport/rma/window.c": "agreed on by cco_all",
+        "transport/rma/window.c": "agreed on by cco_service_all",
         "shmem/entries.c": "what the program asks for",
-        "transport/caf/caf.c": "agreed on by cco_all",
-        "transport/caf/runtime.c": "agreed on by cco_all",
+        "transport/caf/caf.c": "agreed on by cco_service_all",
+        "transport/caf/runtime.c": "agreed on by cco_service_all",
     },
     r"sched_getaffinity": {
         "core/wait.c": "becomes the fact `crowded`",
@@ -51,7 +51,7 @@ SOURCES = {
     },
     r"PMPI_Comm_split_type": {
         "core/wait.c": "counts the ranks of a node for the fact `crowded`",
-        "transport/rma/shared.c": "agreed on by cco_all",
+        "transport/rma/shared.c": "agreed on by cco_service_all",
         "shmem/symmetric.c": "counts the ranks of a node for a bound that is agreed on",
         "transport/caf/runtime.c": "counts the ranks of a node for a bound that is agreed on",
     },
@@ -60,8 +60,9 @@ SOURCES = {
         "core/node_key.c": "its definition", "core/node_key.h": "its definition",
         "core/facts.c": "becomes the fact `one_node`",
         "tune/nodes.c": "gathered from all ranks",
-        "core/life.c": "whose processes this rank can look at",
-        "transport/shm/segment.c": "whether this rank opens the memory; agreed on by cco_all",
+        "core/proc.c": "whose processes this rank can look at",
+        "transport/shm/segment.c": "whether this rank opens the memory; agreed on "
+        "by cco_service_all",
         "window/shared_window.c": "compared with those of all ranks",
     },
     r"__builtin_cpu_supports": {"core/kernels.c": "all loops give the same bits"},
@@ -70,8 +71,8 @@ SOURCES = {
         "transport/shm/segment.c": "where the others find the memory",
         "core/process_read.c": "whom the others read; all agree whether they can",
         "rollcall/rollcall.c": "whom a roll-call names; nothing else goes by it",
-        "tune/neighbours.c": "for a message",
-        "core/life.c": "whom the others look after",
+        "tune/host_processes.c": "for a message",
+        "core/proc.c": "whom the others look after",
     },
     r"\bgetenv\(": {"core/config.c": "compared between ranks (core/settings.h)"},
     r"cco_configured\.log\b|c->log\b": {
@@ -83,7 +84,7 @@ SOURCES = {
     },
     r"\bcco_progress_(allowed|calls_mpi)\(\)": {
         "api/progress.c": "its definition", "api/progress.h": "its definition",
-        "api/pending.c": "what the thread of this rank polls",
+        "api/request_data.c": "what the thread of this rank polls",
         "api/split.c": "starts the thread for requests of the MPI's own",
         "api/exchange.c": "starts the thread for its request",
         "api/split.h": "whether this rank remembers requests",

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "file.h"
-#include "native/near_reduce.h"
+#include "native/neighbor_reduce.h"
 
 static const cco_natives mpi = {
 #define CCO_NATIVE(name, own, theirs, parameters, arguments) .name = theirs,
@@ -14,7 +14,7 @@ static const cco_natives mpi = {
 };
 
 /* What calls.c names: no file has one of these, since a file tells no topology. */
-int cco_near_reduce(const cco_call *call)
+int cco_neighbor_reduce(const cco_call *call)
 {
     (void)call;
     reproduce_stop("reproduce", "a neighbourhood reduction cannot be made again from a file");

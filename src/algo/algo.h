@@ -32,7 +32,7 @@ const cco_algo *cco_algo_named(cco_coll coll, const char *name, size_t length);
 
 /* True if it needs q->counts for this collective (problem.h), and ranks have to get them first:
  * of a gatherv or scatterv by the root, of an alltoallv or alltoallw, and of alltoalls of
- * neighbours, their reductions too, the leaders of nodes by their ranks. */
+ * neighbors, their reductions too, the leaders of nodes by their ranks. */
 bool cco_algo_shares(const cco_algo *algo, cco_coll coll);
 
 #endif

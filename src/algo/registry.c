@@ -19,7 +19,7 @@ static const entry by_nodes[] = {
 #undef CCO_ALGO
 
 /* The `*i`th of a collective in a list; if there are fewer, `*i` is what is left to count. */
-static const cco_algo *find(const entry *entries, size_t count, cco_coll coll, int *i)
+static const cco_algo *algo_registry_find(const entry *entries, size_t count, cco_coll coll, int *i)
 {
     for (size_t k = 0; k < count; k++)
         if (entries[k].coll == coll && (*i)-- == 0)
@@ -29,12 +29,13 @@ static const cco_algo *find(const entry *entries, size_t count, cco_coll coll, i
 
 const cco_algo *cco_algo_of(cco_coll coll, int i)
 {
-    return find(flat, sizeof flat / sizeof flat[0], coll, &i);
+    return algo_registry_find(flat, sizeof flat / sizeof flat[0], coll, &i);
 }
 
 const cco_algo *cco_node_algo_of(cco_coll coll, int i)
 {
-    const cco_algo *algo = find(by_nodes, sizeof by_nodes / sizeof by_nodes[0], coll, &i);
+    const cco_algo *algo = algo_registry_find(by_nodes, sizeof by_nodes / sizeof by_nodes[0], coll,
+                                              &i);
     return algo != NULL ? algo : cco_algo_of(coll, i);
 }
 
@@ -51,5 +52,5 @@ bool cco_algo_shares(const cco_algo *algo, cco_coll coll)
 {
     const int properties = cco_coll_infos[coll].properties;
     const bool known = !(properties & CCO_ROOTED) && properties & (CCO_GATHERS | CCO_REDUCTION);
-    return algo->shares_counts && (cco_is_near(coll) || (properties & CCO_COUNTS && !known));
+    return algo->shares_counts && (cco_is_neighbor(coll) || (properties & CCO_COUNTS && !known));
 }

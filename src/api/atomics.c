@@ -13,7 +13,7 @@
 #include "native/epochs.h"
 
 /* The file that the program gets a function of the MPI from; NULL if nobody has it. */
-static void *file_of(const char *name)
+static void *atomics_file_of(const char *name)
 {
     Dl_info info;
     void *function = dlsym(RTLD_DEFAULT, name);
@@ -24,7 +24,7 @@ static void *file_of(const char *name)
  * library of the wheel leaves out what not every MPI has (MPI_x_c), a tool may have some of them,
  * and in the linked library there is nothing for MPICH's mpi_f08.  What the process has not got it
  * cannot call. */
-static bool reached(void)
+static bool atomics_reached(void)
 {
     static const char *const calls[] = {
         "MPI_Accumulate",   "MPI_Raccumulate",      "MPI_Get_accumulate",   "MPI_Rget_accumulate",
@@ -38,10 +38,10 @@ static bool reached(void)
         "mpi_accumulate_f08ts_", "mpi_accumulate_f08ts_large_"
 #endif
     };
-    const void *file = file_of("MPI_Win_allocate");
+    const void *file = atomics_file_of("MPI_Win_allocate");
     bool same = file != NULL;
     for (size_t i = 0; same && i < sizeof calls / sizeof calls[0]; i++) {
-        const void *other = file_of(calls[i]);
+        const void *other = atomics_file_of(calls[i]);
         same = other == NULL || other == file;
     }
     return same;
@@ -49,7 +49,7 @@ static bool reached(void)
 
 /* What all ranks of a window decide alike: the setting is equal on all of them, the MPI is one, and
  * ranks that have met in MPI_Init have the library (tune/presence.h). */
-static bool wanted(MPI_Comm comm)
+static bool atomics_wanted(MPI_Comm comm)
 {
     if (!cco_process_met() || cco_configured.atomics == CCO_ATOMICS_OFF || !cco_in_world(comm))
         return false;
@@ -59,9 +59,10 @@ static bool wanted(MPI_Comm comm)
 void cco_atomics_window(MPI_Win win, MPI_Comm comm)
 {
     int rank = 0, ranks = 0;
-    if (!wanted(comm))
+    if (!atomics_wanted(comm))
         return;
-    const bool ours = cco_shared_window_adopt(win, comm, reached() && !cco_device_memory_here());
+    const bool ours = cco_shared_window_adopt(win, comm,
+                                              atomics_reached() && !cco_device_memory_here());
     PMPI_Comm_rank(comm, &rank);
     PMPI_Comm_size(comm, &ranks);
     if (rank == 0)
@@ -70,7 +71,7 @@ void cco_atomics_window(MPI_Win win, MPI_Comm comm)
 }
 
 /* A request that has ended: nothing is sent to nobody. */
-static int ended(MPI_Request *request)
+static int atomics_ended(MPI_Request *request)
 {
     return PMPI_Isend(NULL, 0, MPI_BYTE, MPI_PROC_NULL, 0, MPI_COMM_SELF, request);
 }
@@ -81,7 +82,7 @@ bool cco_atomics_accumulate(cco_shared_window *w, MPI_Win win, const cco_accumul
     if (!cco_accumulate_all(w, a, rc))
         return false;
     if (*rc == MPI_SUCCESS && request != NULL)
-        *rc = ended(request);
+        *rc = atomics_ended(request);
     else if (*rc != MPI_SUCCESS)
         PMPI_Win_call_errhandler(win, *rc);
     return true;

@@ -4,44 +4,45 @@
 #include "api/split.h"
 #include "core/log.h"
 #include "progress/queue.h"
-#include "progress/streamed.h"
+#include "progress/partial_request.h"
 
-static int refuse(const char *function, int error_class, const char *what)
+static int coll_some_refuse(const char *function, int error_class, const char *what)
 {
     cco_say("%s: %s", function, what);
     PMPI_Comm_call_errhandler(MPI_COMM_SELF, error_class);
     return error_class;
 }
 
-static int some(const char *function, bool waits, MPI_Request request, int maxblocks, int blocks[],
-                int *n)
+static int coll_some_some(const char *function, bool waits, MPI_Request request, int maxblocks,
+                          int blocks[], int *n)
 {
     int rc = MPI_SUCCESS, tries = CCO_PROGRESS_FIRST_TURN;
     *n = MPI_UNDEFINED;
     if (maxblocks < 1 || blocks == NULL)
-        return refuse(function, MPI_ERR_ARG, "there must be room for at least one block");
+        return coll_some_refuse(function, MPI_ERR_ARG, "there must be room for at least one block");
     if (request == MPI_REQUEST_NULL)
         return MPI_SUCCESS;
-    cco_streamed *s = cco_streamed_find(request);
+    cco_partial_request *s = cco_partial_request_find(request);
     if (s == NULL)
-        return refuse(function, MPI_ERR_REQUEST,
-                      "the request must be of a CRESTA_x_begin that receives several blocks");
+        return coll_some_refuse(
+            function, MPI_ERR_REQUEST,
+            "the request must be of a CRESTA_x_begin that receives several blocks");
     if (!waits)
         cco_queue_progress(true);
-    rc = cco_streamed_take(s, maxblocks, blocks, n);
+    rc = cco_partial_request_take(s, maxblocks, blocks, n);
     while (waits && rc == MPI_SUCCESS && *n == 0) {
         cco_progress_turn_alone(&tries);
-        rc = cco_streamed_take(s, maxblocks, blocks, n);
+        rc = cco_partial_request_take(s, maxblocks, blocks, n);
     }
     return rc;
 }
 
 int CRESTA_Coll_some(MPI_Request request, int maxblocks, int blocks[], int *n)
 {
-    return some("CRESTA_Coll_some", true, request, maxblocks, blocks, n);
+    return coll_some_some("CRESTA_Coll_some", true, request, maxblocks, blocks, n);
 }
 
 int CRESTA_Coll_testsome(MPI_Request request, int maxblocks, int blocks[], int *n)
 {
-    return some("CRESTA_Coll_testsome", false, request, maxblocks, blocks, n);
+    return coll_some_some("CRESTA_Coll_testsome", false, request, maxblocks, blocks, n);
 }

@@ -41,19 +41,19 @@
 #include "tune/topology.h"
 #include "validate/validate.h"
 
-cco_comm cco_from_below = {.inter = true};
+cco_comm cco_comm_reentrant = {.inter = true};
 
 cco_comm *cco_enter_active(MPI_Comm comm, cco_coll coll)
 {
-    if (cco_guarded())
-        return &cco_from_below;
-    if (cco_phase_now() == CCO_NEARBY && !cco_is_near(coll))
+    if (cco_is_reentered())
+        return &cco_comm_reentrant;
+    if (cco_phase_now() == CCO_NEARBY && !cco_is_neighbor(coll))
         return NULL;
     if (cco_phase_now() == CCO_UNREAD)
         cco_process_begin_late();
     cco_comm *state = cco_comm_find(comm);
     if (state == NULL || !state->ready) {
-        if (cco_process_asks_nothing_of(comm, cco_is_near(coll)))
+        if (cco_process_ignores(comm, cco_is_neighbor(coll)))
             return NULL;
         if (cco_where_on())
             cco_where_enter_set_up(comm, coll);
@@ -61,7 +61,7 @@ cco_comm *cco_enter_active(MPI_Comm comm, cco_coll coll)
             cco_match_first(comm, coll);
         state = cco_prepare(comm);
         if (state == NULL) { /* an intercommunicator: straight to the MPI, but counted */
-            cco_comm *inter = cco_recording || cco_where_on() ? cco_comm_find(comm) : NULL;
+            cco_comm *inter = cco_profile_active || cco_where_on() ? cco_comm_find(comm) : NULL;
             return inter != NULL && inter->inter ? inter : NULL;
         }
     }
@@ -70,11 +70,11 @@ cco_comm *cco_enter_active(MPI_Comm comm, cco_coll coll)
 
 cco_comm *cco_enter_start_active(MPI_Comm comm)
 {
-    if (cco_guarded())
-        return &cco_from_below;
+    if (cco_is_reentered())
+        return &cco_comm_reentrant;
     if (cco_phase_now() == CCO_UNREAD)
         cco_natives_look_up();
-    if (!(cco_recording || cco_configured.reproducible || cco_recorders_any() ||
+    if (!(cco_profile_active || cco_configured.reproducible || cco_recorders_any() ||
           (CCO_PRELOADED && cco_progress_calls_mpi()) || cco_progress_thread_runs_no_ops() ||
           cco_where_on() || cco_configured.debug.match > 0))
         return NULL;
@@ -86,16 +86,16 @@ cco_comm *cco_enter_start_active(MPI_Comm comm)
  * roles. */
 static int run_inter(cco_comm *state, const cco_call *call)
 {
-    if (state == &cco_from_below)
-        return cco_native_blocking(&cco_native[CCO_BY_US], call);
+    if (state == &cco_comm_reentrant)
+        return cco_native_blocking(&cco_native[CCO_CALLER_INTERNAL], call);
     cco_where_enter_call(state, call);
     const uint64_t start = cco_ticks();
     const int rc = cco_native_blocking(cco_natives_for(call), call);
     const uint64_t end = cco_ticks();
     cco_where_leave();
-    if (!cco_recording)
+    if (!cco_profile_active)
         return rc;
-    cco_record_native(state, CCO_BLOCKING, call->coll, 0, start, end);
+    cco_profile_count_native(state, CCO_BLOCKING, call->coll, 0, start, end);
     return rc;
 }
 
@@ -234,5 +234,5 @@ void cco_start_count(cco_comm *state, cco_mode mode, const cco_call *call, uint6
         return;
     const MPI_Count bytes = state->inter ? 0 : cco_bytes(call, state->rank, state->size);
     const uint64_t end = cco_ticks();
-    cco_record_native(state, mode, call->coll, bytes, start, end);
+    cco_profile_count_native(state, mode, call->coll, bytes, start, end);
 }

@@ -5,12 +5,12 @@
 
 #include "api/process.h"
 #include "core/comm.h"
-#include "core/guard.h"
+#include "core/reentry.h"
 #include "plan/call_cache.h"
 
 /* In place of the state of a communicator: the call comes from a library below us, and is none of
  * the program's. */
-extern cco_comm cco_from_below;
+extern cco_comm cco_comm_reentrant;
 
 /* The paths of every call that something was asked for; see cco_enter and cco_enter_start. */
 cco_comm *cco_enter_active(MPI_Comm comm, cco_coll coll);
@@ -23,29 +23,29 @@ static inline cco_comm *cco_enter(MPI_Comm comm, cco_coll coll)
     if (cco_phase_now() == CCO_IDLE)
         return NULL;
     cco_comm *state = cco_comm_remembered(comm);
-    const bool ours = state != NULL && state->ours >> coll & 1 && !cco_guarded();
+    const bool ours = state != NULL && state->ours >> coll & 1 && !cco_is_reentered();
     return ours ? state : cco_enter_active(comm, coll);
 }
 
 /* A blocking call without arrays that the communicator remembers; NULL: it has to begin as others
  * do.  This is all that comes before a small call that repeats, so it is inline; where something
  * comes before calls, nothing is remembered. */
-#define CCO_AGAIN(comm, ...) cco_repeat_in(cco_comm_remembered(comm), __VA_ARGS__)
+#define CCO_FAST_PATH(comm, ...) cco_repeat_find(cco_comm_remembered(comm), __VA_ARGS__)
 
-static inline const cco_repeat *cco_repeat_in(const cco_comm *state, cco_coll coll, int root,
-                                              bool large, bool one, const void *sendbuf,
-                                              const void *recvbuf, MPI_Count sendcount,
-                                              MPI_Count recvcount, MPI_Datatype sendtype,
-                                              MPI_Datatype recvtype, MPI_Op op)
+static inline const cco_repeat *cco_repeat_find(const cco_comm *state, cco_coll coll, int root,
+                                                bool large, bool one, const void *sendbuf,
+                                                const void *recvbuf, MPI_Count sendcount,
+                                                MPI_Count recvcount, MPI_Datatype sendtype,
+                                                MPI_Datatype recvtype, MPI_Op op)
 {
-    return state != NULL && !cco_guarded()
-               ? cco_cached_call_again(state, coll, root, large, one, sendbuf, recvbuf, sendcount,
+    return state != NULL && !cco_is_reentered()
+               ? cco_cached_call_rerun(state, coll, root, large, one, sendbuf, recvbuf, sendcount,
                                        recvcount, sendtype, recvtype, op)
                : NULL;
 }
 
 /* What other calls take is not a part of the entry. */
-#define CCO_OTHERS __attribute__((noinline))
+#define CCO_SLOW_PATH __attribute__((noinline))
 
 /* A call that only starts a collective: never communicates.  NULL if there is nothing to record. */
 static inline cco_comm *cco_enter_start(MPI_Comm comm)

@@ -6,57 +6,59 @@
 #include "api/split.h"
 #include "native/natives.h"
 
-CCO_OTHERS static int other_CRESTA_Barrier(MPI_Comm comm)
+CCO_SLOW_PATH static int CRESTA_Barrier_slow(MPI_Comm comm)
 {
     cco_comm *state = cco_enter(comm, CCO_BARRIER);
     if (state == NULL)
-        return cco_native[CCO_BY_CRESTA].Barrier(comm);
+        return cco_native[CCO_CALLER_CRESTA].Barrier(comm);
     return cco_dispatch(state, &(cco_call){.coll = CCO_BARRIER, .comm = comm});
 }
 
 int CRESTA_Barrier(MPI_Comm comm)
 {
     if (cco_phase_now() == CCO_IDLE)
-        return cco_native[CCO_BY_CRESTA].Barrier(comm);
-    const cco_repeat *again = CCO_AGAIN(comm, CCO_BARRIER, 0, false, true, NULL, NULL, 0, 0,
+        return cco_native[CCO_CALLER_CRESTA].Barrier(comm);
+    const cco_repeat *again = CCO_FAST_PATH(comm, CCO_BARRIER, 0, false, true, NULL, NULL, 0, 0,
         (MPI_Datatype)0, (MPI_Datatype)0, (MPI_Op)0);
     if (again != NULL)
         return again->run(again, NULL, NULL, NULL);
-    return other_CRESTA_Barrier(comm);
+    return CRESTA_Barrier_slow(comm);
 }
 
-CCO_OTHERS static int other_CRESTA_Bcast(void *buffer, int count, MPI_Datatype datatype, int root,
+CCO_SLOW_PATH static int CRESTA_Bcast_slow(void *buffer, int count, MPI_Datatype datatype, int root,
     MPI_Comm comm)
 {
     cco_comm *state = cco_enter(comm, CCO_BCAST);
     if (state == NULL)
-        return cco_native[CCO_BY_CRESTA].Bcast(buffer, count, datatype, root, comm);
+        return cco_native[CCO_CALLER_CRESTA].Bcast(buffer, count, datatype, root, comm);
     return cco_dispatch(state, &(cco_call){.coll = CCO_BCAST, .sendbuf = buffer, .recvbuf = buffer,
         .sendcount = count, .recvcount = count, .sendtype = datatype, .recvtype = datatype,
-        .root = root, .comm = comm, .by = CCO_BY_CRESTA, .large = false, .op = 0, CCO_NO_ARRAYS});
+        .root = root, .comm = comm, .by = CCO_CALLER_CRESTA, .large = false, .op = 0,
+        CCO_NO_ARRAYS});
 }
 
 int CRESTA_Bcast(void *buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm)
 {
     if (cco_phase_now() == CCO_IDLE)
-        return cco_native[CCO_BY_CRESTA].Bcast(buffer, count, datatype, root, comm);
-    const cco_repeat *again = CCO_AGAIN(comm, CCO_BCAST, root, false, true, buffer, buffer, count,
-        count, datatype, datatype, (MPI_Op)0);
+        return cco_native[CCO_CALLER_CRESTA].Bcast(buffer, count, datatype, root, comm);
+    const cco_repeat *again = CCO_FAST_PATH(comm, CCO_BCAST, root, false, true, buffer, buffer,
+        count, count, datatype, datatype, (MPI_Op)0);
     if (again != NULL)
         return again->run(again, buffer, buffer, NULL);
-    return other_CRESTA_Bcast(buffer, count, datatype, root, comm);
+    return CRESTA_Bcast_slow(buffer, count, datatype, root, comm);
 }
 
-CCO_OTHERS static int other_CRESTA_Gather(const void *sendbuf, int sendcount, MPI_Datatype sendtype,
-    void *recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm)
+CCO_SLOW_PATH static int CRESTA_Gather_slow(const void *sendbuf, int sendcount,
+    MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype, int root,
+    MPI_Comm comm)
 {
     cco_comm *state = cco_enter(comm, CCO_GATHER);
     if (state == NULL)
-        return cco_native[CCO_BY_CRESTA].Gather(sendbuf, sendcount, sendtype, recvbuf, recvcount,
-            recvtype, root, comm);
+        return cco_native[CCO_CALLER_CRESTA].Gather(sendbuf, sendcount, sendtype, recvbuf,
+            recvcount, recvtype, root, comm);
     return cco_dispatch(state, &(cco_call){.coll = CCO_GATHER, .sendbuf = sendbuf,
         .sendcount = sendcount, .sendtype = sendtype, .recvbuf = recvbuf, .recvcount = recvcount,
-        .recvtype = recvtype, .root = root, .comm = comm, .by = CCO_BY_CRESTA, .large = false,
+        .recvtype = recvtype, .root = root, .comm = comm, .by = CCO_CALLER_CRESTA, .large = false,
         .op = 0, CCO_NO_ARRAYS});
 }
 
@@ -64,13 +66,13 @@ int CRESTA_Gather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, voi
     int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm)
 {
     if (cco_phase_now() == CCO_IDLE)
-        return cco_native[CCO_BY_CRESTA].Gather(sendbuf, sendcount, sendtype, recvbuf, recvcount,
-            recvtype, root, comm);
-    const cco_repeat *again = CCO_AGAIN(comm, CCO_GATHER, root, false, false, sendbuf, recvbuf,
+        return cco_native[CCO_CALLER_CRESTA].Gather(sendbuf, sendcount, sendtype, recvbuf,
+            recvcount, recvtype, root, comm);
+    const cco_repeat *again = CCO_FAST_PATH(comm, CCO_GATHER, root, false, false, sendbuf, recvbuf,
         sendcount, recvcount, sendtype, recvtype, (MPI_Op)0);
     if (again != NULL)
         return again->run(again, sendbuf, recvbuf, NULL);
-    return other_CRESTA_Gather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root,
+    return CRESTA_Gather_slow(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root,
         comm);
 }
 
@@ -79,24 +81,24 @@ int CRESTA_Gatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, vo
 {
     cco_comm *state = cco_enter(comm, CCO_GATHERV);
     if (state == NULL)
-        return cco_native[CCO_BY_CRESTA].Gatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts,
-            displs, recvtype, root, comm);
+        return cco_native[CCO_CALLER_CRESTA].Gatherv(sendbuf, sendcount, sendtype, recvbuf,
+            recvcounts, displs, recvtype, root, comm);
     return cco_dispatch(state, &(cco_call){.coll = CCO_GATHERV, .sendbuf = sendbuf,
         .sendcount = sendcount, .sendtype = sendtype, .recvbuf = recvbuf, .recvcounts = recvcounts,
         .recvdispls = displs, .recvtype = recvtype, .root = root, .comm = comm});
 }
 
-CCO_OTHERS static int other_CRESTA_Scatter(const void *sendbuf, int sendcount,
+CCO_SLOW_PATH static int CRESTA_Scatter_slow(const void *sendbuf, int sendcount,
     MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype, int root,
     MPI_Comm comm)
 {
     cco_comm *state = cco_enter(comm, CCO_SCATTER);
     if (state == NULL)
-        return cco_native[CCO_BY_CRESTA].Scatter(sendbuf, sendcount, sendtype, recvbuf, recvcount,
-            recvtype, root, comm);
+        return cco_native[CCO_CALLER_CRESTA].Scatter(sendbuf, sendcount, sendtype, recvbuf,
+            recvcount, recvtype, root, comm);
     return cco_dispatch(state, &(cco_call){.coll = CCO_SCATTER, .sendbuf = sendbuf,
         .sendcount = sendcount, .sendtype = sendtype, .recvbuf = recvbuf, .recvcount = recvcount,
-        .recvtype = recvtype, .root = root, .comm = comm, .by = CCO_BY_CRESTA, .large = false,
+        .recvtype = recvtype, .root = root, .comm = comm, .by = CCO_CALLER_CRESTA, .large = false,
         .op = 0, CCO_NO_ARRAYS});
 }
 
@@ -104,13 +106,13 @@ int CRESTA_Scatter(const void *sendbuf, int sendcount, MPI_Datatype sendtype, vo
     int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm)
 {
     if (cco_phase_now() == CCO_IDLE)
-        return cco_native[CCO_BY_CRESTA].Scatter(sendbuf, sendcount, sendtype, recvbuf, recvcount,
-            recvtype, root, comm);
-    const cco_repeat *again = CCO_AGAIN(comm, CCO_SCATTER, root, false, false, sendbuf, recvbuf,
+        return cco_native[CCO_CALLER_CRESTA].Scatter(sendbuf, sendcount, sendtype, recvbuf,
+            recvcount, recvtype, root, comm);
+    const cco_repeat *again = CCO_FAST_PATH(comm, CCO_SCATTER, root, false, false, sendbuf, recvbuf,
         sendcount, recvcount, sendtype, recvtype, (MPI_Op)0);
     if (again != NULL)
         return again->run(again, sendbuf, recvbuf, NULL);
-    return other_CRESTA_Scatter(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root,
+    return CRESTA_Scatter_slow(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root,
         comm);
 }
 
@@ -120,22 +122,23 @@ int CRESTA_Scatterv(const void *sendbuf, const int sendcounts[], const int displ
 {
     cco_comm *state = cco_enter(comm, CCO_SCATTERV);
     if (state == NULL)
-        return cco_native[CCO_BY_CRESTA].Scatterv(sendbuf, sendcounts, displs, sendtype, recvbuf,
-            recvcount, recvtype, root, comm);
+        return cco_native[CCO_CALLER_CRESTA].Scatterv(sendbuf, sendcounts, displs, sendtype,
+            recvbuf, recvcount, recvtype, root, comm);
     return cco_dispatch(state, &(cco_call){.coll = CCO_SCATTERV, .sendbuf = sendbuf,
         .sendcounts = sendcounts, .senddispls = displs, .sendtype = sendtype, .recvbuf = recvbuf,
         .recvcount = recvcount, .recvtype = recvtype, .root = root, .comm = comm});
 }
 
-CCO_OTHERS static int other_CRESTA_Reduce(const void *sendbuf, void *recvbuf, int count,
+CCO_SLOW_PATH static int CRESTA_Reduce_slow(const void *sendbuf, void *recvbuf, int count,
     MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm)
 {
     cco_comm *state = cco_enter(comm, CCO_REDUCE);
     if (state == NULL)
-        return cco_native[CCO_BY_CRESTA].Reduce(sendbuf, recvbuf, count, datatype, op, root, comm);
+        return cco_native[CCO_CALLER_CRESTA].Reduce(sendbuf, recvbuf, count, datatype, op, root,
+            comm);
     return cco_dispatch(state, &(cco_call){.coll = CCO_REDUCE, .sendbuf = sendbuf,
         .recvbuf = recvbuf, .sendcount = count, .recvcount = count, .sendtype = datatype,
-        .recvtype = datatype, .op = op, .root = root, .comm = comm, .by = CCO_BY_CRESTA,
+        .recvtype = datatype, .op = op, .root = root, .comm = comm, .by = CCO_CALLER_CRESTA,
         .large = false, CCO_NO_ARRAYS});
 }
 
@@ -143,38 +146,39 @@ int CRESTA_Reduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype da
     int root, MPI_Comm comm)
 {
     if (cco_phase_now() == CCO_IDLE)
-        return cco_native[CCO_BY_CRESTA].Reduce(sendbuf, recvbuf, count, datatype, op, root, comm);
-    const cco_repeat *again = CCO_AGAIN(comm, CCO_REDUCE, root, false, true, sendbuf, recvbuf,
+        return cco_native[CCO_CALLER_CRESTA].Reduce(sendbuf, recvbuf, count, datatype, op, root,
+            comm);
+    const cco_repeat *again = CCO_FAST_PATH(comm, CCO_REDUCE, root, false, true, sendbuf, recvbuf,
         count, count, datatype, datatype, op);
     if (again != NULL)
         return again->run(again, sendbuf, recvbuf, NULL);
-    return other_CRESTA_Reduce(sendbuf, recvbuf, count, datatype, op, root, comm);
+    return CRESTA_Reduce_slow(sendbuf, recvbuf, count, datatype, op, root, comm);
 }
 
-CCO_OTHERS static int other_CRESTA_Allgather(const void *sendbuf, int sendcount,
+CCO_SLOW_PATH static int CRESTA_Allgather_slow(const void *sendbuf, int sendcount,
     MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm)
 {
     cco_comm *state = cco_enter(comm, CCO_ALLGATHER);
     if (state == NULL)
-        return cco_native[CCO_BY_CRESTA].Allgather(sendbuf, sendcount, sendtype, recvbuf, recvcount,
-            recvtype, comm);
+        return cco_native[CCO_CALLER_CRESTA].Allgather(sendbuf, sendcount, sendtype, recvbuf,
+            recvcount, recvtype, comm);
     return cco_dispatch(state, &(cco_call){.coll = CCO_ALLGATHER, .sendbuf = sendbuf,
         .sendcount = sendcount, .sendtype = sendtype, .recvbuf = recvbuf, .recvcount = recvcount,
-        .recvtype = recvtype, .comm = comm, .by = CCO_BY_CRESTA, .large = false, .root = 0, .op = 0,
-        CCO_NO_ARRAYS});
+        .recvtype = recvtype, .comm = comm, .by = CCO_CALLER_CRESTA, .large = false, .root = 0,
+        .op = 0, CCO_NO_ARRAYS});
 }
 
 int CRESTA_Allgather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
     int recvcount, MPI_Datatype recvtype, MPI_Comm comm)
 {
     if (cco_phase_now() == CCO_IDLE)
-        return cco_native[CCO_BY_CRESTA].Allgather(sendbuf, sendcount, sendtype, recvbuf, recvcount,
-            recvtype, comm);
-    const cco_repeat *again = CCO_AGAIN(comm, CCO_ALLGATHER, 0, false, false, sendbuf, recvbuf,
+        return cco_native[CCO_CALLER_CRESTA].Allgather(sendbuf, sendcount, sendtype, recvbuf,
+            recvcount, recvtype, comm);
+    const cco_repeat *again = CCO_FAST_PATH(comm, CCO_ALLGATHER, 0, false, false, sendbuf, recvbuf,
         sendcount, recvcount, sendtype, recvtype, (MPI_Op)0);
     if (again != NULL)
         return again->run(again, sendbuf, recvbuf, NULL);
-    return other_CRESTA_Allgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+    return CRESTA_Allgather_slow(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
 }
 
 int CRESTA_Allgatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
@@ -182,22 +186,22 @@ int CRESTA_Allgatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype,
 {
     cco_comm *state = cco_enter(comm, CCO_ALLGATHERV);
     if (state == NULL)
-        return cco_native[CCO_BY_CRESTA].Allgatherv(sendbuf, sendcount, sendtype, recvbuf,
+        return cco_native[CCO_CALLER_CRESTA].Allgatherv(sendbuf, sendcount, sendtype, recvbuf,
             recvcounts, displs, recvtype, comm);
     return cco_dispatch(state, &(cco_call){.coll = CCO_ALLGATHERV, .sendbuf = sendbuf,
         .sendcount = sendcount, .sendtype = sendtype, .recvbuf = recvbuf, .recvcounts = recvcounts,
         .recvdispls = displs, .recvtype = recvtype, .comm = comm});
 }
 
-CCO_OTHERS static int other_CRESTA_Allreduce(const void *sendbuf, void *recvbuf, int count,
+CCO_SLOW_PATH static int CRESTA_Allreduce_slow(const void *sendbuf, void *recvbuf, int count,
     MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
 {
     cco_comm *state = cco_enter(comm, CCO_ALLREDUCE);
     if (state == NULL)
-        return cco_native[CCO_BY_CRESTA].Allreduce(sendbuf, recvbuf, count, datatype, op, comm);
+        return cco_native[CCO_CALLER_CRESTA].Allreduce(sendbuf, recvbuf, count, datatype, op, comm);
     return cco_dispatch(state, &(cco_call){.coll = CCO_ALLREDUCE, .sendbuf = sendbuf,
         .recvbuf = recvbuf, .sendcount = count, .recvcount = count, .sendtype = datatype,
-        .recvtype = datatype, .op = op, .comm = comm, .by = CCO_BY_CRESTA, .large = false,
+        .recvtype = datatype, .op = op, .comm = comm, .by = CCO_CALLER_CRESTA, .large = false,
         .root = 0, CCO_NO_ARRAYS});
 }
 
@@ -205,12 +209,12 @@ int CRESTA_Allreduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype
     MPI_Op op, MPI_Comm comm)
 {
     if (cco_phase_now() == CCO_IDLE)
-        return cco_native[CCO_BY_CRESTA].Allreduce(sendbuf, recvbuf, count, datatype, op, comm);
-    const cco_repeat *again = CCO_AGAIN(comm, CCO_ALLREDUCE, 0, false, true, sendbuf, recvbuf,
+        return cco_native[CCO_CALLER_CRESTA].Allreduce(sendbuf, recvbuf, count, datatype, op, comm);
+    const cco_repeat *again = CCO_FAST_PATH(comm, CCO_ALLREDUCE, 0, false, true, sendbuf, recvbuf,
         count, count, datatype, datatype, op);
     if (again != NULL)
         return again->run(again, sendbuf, recvbuf, NULL);
-    return other_CRESTA_Allreduce(sendbuf, recvbuf, count, datatype, op, comm);
+    return CRESTA_Allreduce_slow(sendbuf, recvbuf, count, datatype, op, comm);
 }
 
 int CRESTA_Reduce_scatter(const void *sendbuf, void *recvbuf, const int recvcounts[],
@@ -218,62 +222,62 @@ int CRESTA_Reduce_scatter(const void *sendbuf, void *recvbuf, const int recvcoun
 {
     cco_comm *state = cco_enter(comm, CCO_REDUCE_SCATTER);
     if (state == NULL)
-        return cco_native[CCO_BY_CRESTA].Reduce_scatter(sendbuf, recvbuf, recvcounts, datatype, op,
-            comm);
+        return cco_native[CCO_CALLER_CRESTA].Reduce_scatter(sendbuf, recvbuf, recvcounts, datatype,
+            op, comm);
     return cco_dispatch(state, &(cco_call){.coll = CCO_REDUCE_SCATTER, .sendbuf = sendbuf,
         .recvbuf = recvbuf, .recvcounts = recvcounts, .sendtype = datatype, .recvtype = datatype,
         .op = op, .comm = comm});
 }
 
-CCO_OTHERS static int other_CRESTA_Reduce_scatter_block(const void *sendbuf, void *recvbuf,
+CCO_SLOW_PATH static int CRESTA_Reduce_scatter_block_slow(const void *sendbuf, void *recvbuf,
     int recvcount, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
 {
     cco_comm *state = cco_enter(comm, CCO_REDUCE_SCATTER_BLOCK);
     if (state == NULL)
-        return cco_native[CCO_BY_CRESTA].Reduce_scatter_block(sendbuf, recvbuf, recvcount, datatype,
-            op, comm);
+        return cco_native[CCO_CALLER_CRESTA].Reduce_scatter_block(sendbuf, recvbuf, recvcount,
+            datatype, op, comm);
     return cco_dispatch(state, &(cco_call){.coll = CCO_REDUCE_SCATTER_BLOCK, .sendbuf = sendbuf,
         .recvbuf = recvbuf, .recvcount = recvcount, .sendtype = datatype, .recvtype = datatype,
-        .op = op, .comm = comm, .by = CCO_BY_CRESTA, .large = false, .root = 0, CCO_NO_ARRAYS});
+        .op = op, .comm = comm, .by = CCO_CALLER_CRESTA, .large = false, .root = 0, CCO_NO_ARRAYS});
 }
 
 int CRESTA_Reduce_scatter_block(const void *sendbuf, void *recvbuf, int recvcount,
     MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
 {
     if (cco_phase_now() == CCO_IDLE)
-        return cco_native[CCO_BY_CRESTA].Reduce_scatter_block(sendbuf, recvbuf, recvcount, datatype,
-            op, comm);
-    const cco_repeat *again = CCO_AGAIN(comm, CCO_REDUCE_SCATTER_BLOCK, 0, false, false, sendbuf,
-        recvbuf, 0, recvcount, datatype, datatype, op);
+        return cco_native[CCO_CALLER_CRESTA].Reduce_scatter_block(sendbuf, recvbuf, recvcount,
+            datatype, op, comm);
+    const cco_repeat *again = CCO_FAST_PATH(comm, CCO_REDUCE_SCATTER_BLOCK, 0, false, false,
+        sendbuf, recvbuf, 0, recvcount, datatype, datatype, op);
     if (again != NULL)
         return again->run(again, sendbuf, recvbuf, NULL);
-    return other_CRESTA_Reduce_scatter_block(sendbuf, recvbuf, recvcount, datatype, op, comm);
+    return CRESTA_Reduce_scatter_block_slow(sendbuf, recvbuf, recvcount, datatype, op, comm);
 }
 
-CCO_OTHERS static int other_CRESTA_Alltoall(const void *sendbuf, int sendcount,
+CCO_SLOW_PATH static int CRESTA_Alltoall_slow(const void *sendbuf, int sendcount,
     MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm)
 {
     cco_comm *state = cco_enter(comm, CCO_ALLTOALL);
     if (state == NULL)
-        return cco_native[CCO_BY_CRESTA].Alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount,
-            recvtype, comm);
+        return cco_native[CCO_CALLER_CRESTA].Alltoall(sendbuf, sendcount, sendtype, recvbuf,
+            recvcount, recvtype, comm);
     return cco_dispatch(state, &(cco_call){.coll = CCO_ALLTOALL, .sendbuf = sendbuf,
         .sendcount = sendcount, .sendtype = sendtype, .recvbuf = recvbuf, .recvcount = recvcount,
-        .recvtype = recvtype, .comm = comm, .by = CCO_BY_CRESTA, .large = false, .root = 0, .op = 0,
-        CCO_NO_ARRAYS});
+        .recvtype = recvtype, .comm = comm, .by = CCO_CALLER_CRESTA, .large = false, .root = 0,
+        .op = 0, CCO_NO_ARRAYS});
 }
 
 int CRESTA_Alltoall(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
     int recvcount, MPI_Datatype recvtype, MPI_Comm comm)
 {
     if (cco_phase_now() == CCO_IDLE)
-        return cco_native[CCO_BY_CRESTA].Alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount,
-            recvtype, comm);
-    const cco_repeat *again = CCO_AGAIN(comm, CCO_ALLTOALL, 0, false, false, sendbuf, recvbuf,
+        return cco_native[CCO_CALLER_CRESTA].Alltoall(sendbuf, sendcount, sendtype, recvbuf,
+            recvcount, recvtype, comm);
+    const cco_repeat *again = CCO_FAST_PATH(comm, CCO_ALLTOALL, 0, false, false, sendbuf, recvbuf,
         sendcount, recvcount, sendtype, recvtype, (MPI_Op)0);
     if (again != NULL)
         return again->run(again, sendbuf, recvbuf, NULL);
-    return other_CRESTA_Alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+    return CRESTA_Alltoall_slow(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
 }
 
 int CRESTA_Alltoallv(const void *sendbuf, const int sendcounts[], const int sdispls[],
@@ -282,8 +286,8 @@ int CRESTA_Alltoallv(const void *sendbuf, const int sendcounts[], const int sdis
 {
     cco_comm *state = cco_enter(comm, CCO_ALLTOALLV);
     if (state == NULL)
-        return cco_native[CCO_BY_CRESTA].Alltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf,
-            recvcounts, rdispls, recvtype, comm);
+        return cco_native[CCO_CALLER_CRESTA].Alltoallv(sendbuf, sendcounts, sdispls, sendtype,
+            recvbuf, recvcounts, rdispls, recvtype, comm);
     return cco_dispatch(state, &(cco_call){.coll = CCO_ALLTOALLV, .sendbuf = sendbuf,
         .sendcounts = sendcounts, .senddispls = sdispls, .sendtype = sendtype, .recvbuf = recvbuf,
         .recvcounts = recvcounts, .recvdispls = rdispls, .recvtype = recvtype, .comm = comm});
@@ -295,45 +299,45 @@ int CRESTA_Alltoallw(const void *sendbuf, const int sendcounts[], const int sdis
 {
     cco_comm *state = cco_enter(comm, CCO_ALLTOALLW);
     if (state == NULL)
-        return cco_native[CCO_BY_CRESTA].Alltoallw(sendbuf, sendcounts, sdispls, sendtypes, recvbuf,
-            recvcounts, rdispls, recvtypes, comm);
+        return cco_native[CCO_CALLER_CRESTA].Alltoallw(sendbuf, sendcounts, sdispls, sendtypes,
+            recvbuf, recvcounts, rdispls, recvtypes, comm);
     return cco_dispatch(state, &(cco_call){.coll = CCO_ALLTOALLW, .sendbuf = sendbuf,
         .sendcounts = sendcounts, .senddispls = sdispls, .sendtypes = sendtypes, .recvbuf = recvbuf,
         .recvcounts = recvcounts, .recvdispls = rdispls, .recvtypes = recvtypes, .comm = comm});
 }
 
-CCO_OTHERS static int other_CRESTA_Scan(const void *sendbuf, void *recvbuf, int count,
+CCO_SLOW_PATH static int CRESTA_Scan_slow(const void *sendbuf, void *recvbuf, int count,
     MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
 {
     cco_comm *state = cco_enter(comm, CCO_SCAN);
     if (state == NULL)
-        return cco_native[CCO_BY_CRESTA].Scan(sendbuf, recvbuf, count, datatype, op, comm);
+        return cco_native[CCO_CALLER_CRESTA].Scan(sendbuf, recvbuf, count, datatype, op, comm);
     return cco_dispatch(state, &(cco_call){.coll = CCO_SCAN, .sendbuf = sendbuf, .recvbuf = recvbuf,
         .sendcount = count, .recvcount = count, .sendtype = datatype, .recvtype = datatype,
-        .op = op, .comm = comm, .by = CCO_BY_CRESTA, .large = false, .root = 0, CCO_NO_ARRAYS});
+        .op = op, .comm = comm, .by = CCO_CALLER_CRESTA, .large = false, .root = 0, CCO_NO_ARRAYS});
 }
 
 int CRESTA_Scan(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
     MPI_Comm comm)
 {
     if (cco_phase_now() == CCO_IDLE)
-        return cco_native[CCO_BY_CRESTA].Scan(sendbuf, recvbuf, count, datatype, op, comm);
-    const cco_repeat *again = CCO_AGAIN(comm, CCO_SCAN, 0, false, true, sendbuf, recvbuf, count,
+        return cco_native[CCO_CALLER_CRESTA].Scan(sendbuf, recvbuf, count, datatype, op, comm);
+    const cco_repeat *again = CCO_FAST_PATH(comm, CCO_SCAN, 0, false, true, sendbuf, recvbuf, count,
         count, datatype, datatype, op);
     if (again != NULL)
         return again->run(again, sendbuf, recvbuf, NULL);
-    return other_CRESTA_Scan(sendbuf, recvbuf, count, datatype, op, comm);
+    return CRESTA_Scan_slow(sendbuf, recvbuf, count, datatype, op, comm);
 }
 
-CCO_OTHERS static int other_CRESTA_Exscan(const void *sendbuf, void *recvbuf, int count,
+CCO_SLOW_PATH static int CRESTA_Exscan_slow(const void *sendbuf, void *recvbuf, int count,
     MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
 {
     cco_comm *state = cco_enter(comm, CCO_EXSCAN);
     if (state == NULL)
-        return cco_native[CCO_BY_CRESTA].Exscan(sendbuf, recvbuf, count, datatype, op, comm);
+        return cco_native[CCO_CALLER_CRESTA].Exscan(sendbuf, recvbuf, count, datatype, op, comm);
     return cco_dispatch(state, &(cco_call){.coll = CCO_EXSCAN, .sendbuf = sendbuf,
         .recvbuf = recvbuf, .sendcount = count, .recvcount = count, .sendtype = datatype,
-        .recvtype = datatype, .op = op, .comm = comm, .by = CCO_BY_CRESTA, .large = false,
+        .recvtype = datatype, .op = op, .comm = comm, .by = CCO_CALLER_CRESTA, .large = false,
         .root = 0, CCO_NO_ARRAYS});
 }
 
@@ -341,38 +345,38 @@ int CRESTA_Exscan(const void *sendbuf, void *recvbuf, int count, MPI_Datatype da
     MPI_Comm comm)
 {
     if (cco_phase_now() == CCO_IDLE)
-        return cco_native[CCO_BY_CRESTA].Exscan(sendbuf, recvbuf, count, datatype, op, comm);
-    const cco_repeat *again = CCO_AGAIN(comm, CCO_EXSCAN, 0, false, true, sendbuf, recvbuf, count,
-        count, datatype, datatype, op);
+        return cco_native[CCO_CALLER_CRESTA].Exscan(sendbuf, recvbuf, count, datatype, op, comm);
+    const cco_repeat *again = CCO_FAST_PATH(comm, CCO_EXSCAN, 0, false, true, sendbuf, recvbuf,
+        count, count, datatype, datatype, op);
     if (again != NULL)
         return again->run(again, sendbuf, recvbuf, NULL);
-    return other_CRESTA_Exscan(sendbuf, recvbuf, count, datatype, op, comm);
+    return CRESTA_Exscan_slow(sendbuf, recvbuf, count, datatype, op, comm);
 }
 
-CCO_OTHERS static int other_CRESTA_Neighbor_allgather(const void *sendbuf, int sendcount,
+CCO_SLOW_PATH static int CRESTA_Neighbor_allgather_slow(const void *sendbuf, int sendcount,
     MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm)
 {
     cco_comm *state = cco_enter(comm, CCO_NEIGHBOR_ALLGATHER);
     if (state == NULL)
-        return cco_native[CCO_BY_CRESTA].Neighbor_allgather(sendbuf, sendcount, sendtype, recvbuf,
-            recvcount, recvtype, comm);
+        return cco_native[CCO_CALLER_CRESTA].Neighbor_allgather(sendbuf, sendcount, sendtype,
+            recvbuf, recvcount, recvtype, comm);
     return cco_dispatch(state, &(cco_call){.coll = CCO_NEIGHBOR_ALLGATHER, .sendbuf = sendbuf,
         .sendcount = sendcount, .sendtype = sendtype, .recvbuf = recvbuf, .recvcount = recvcount,
-        .recvtype = recvtype, .comm = comm, .by = CCO_BY_CRESTA, .large = false, .root = 0, .op = 0,
-        CCO_NO_ARRAYS});
+        .recvtype = recvtype, .comm = comm, .by = CCO_CALLER_CRESTA, .large = false, .root = 0,
+        .op = 0, CCO_NO_ARRAYS});
 }
 
 int CRESTA_Neighbor_allgather(const void *sendbuf, int sendcount, MPI_Datatype sendtype,
     void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm)
 {
     if (cco_phase_now() == CCO_IDLE)
-        return cco_native[CCO_BY_CRESTA].Neighbor_allgather(sendbuf, sendcount, sendtype, recvbuf,
-            recvcount, recvtype, comm);
-    const cco_repeat *again = CCO_AGAIN(comm, CCO_NEIGHBOR_ALLGATHER, 0, false, false, sendbuf,
+        return cco_native[CCO_CALLER_CRESTA].Neighbor_allgather(sendbuf, sendcount, sendtype,
+            recvbuf, recvcount, recvtype, comm);
+    const cco_repeat *again = CCO_FAST_PATH(comm, CCO_NEIGHBOR_ALLGATHER, 0, false, false, sendbuf,
         recvbuf, sendcount, recvcount, sendtype, recvtype, (MPI_Op)0);
     if (again != NULL)
         return again->run(again, sendbuf, recvbuf, NULL);
-    return other_CRESTA_Neighbor_allgather(sendbuf, sendcount, sendtype, recvbuf, recvcount,
+    return CRESTA_Neighbor_allgather_slow(sendbuf, sendcount, sendtype, recvbuf, recvcount,
         recvtype, comm);
 }
 
@@ -381,38 +385,38 @@ int CRESTA_Neighbor_allgatherv(const void *sendbuf, int sendcount, MPI_Datatype 
 {
     cco_comm *state = cco_enter(comm, CCO_NEIGHBOR_ALLGATHERV);
     if (state == NULL)
-        return cco_native[CCO_BY_CRESTA].Neighbor_allgatherv(sendbuf, sendcount, sendtype, recvbuf,
-            recvcounts, displs, recvtype, comm);
+        return cco_native[CCO_CALLER_CRESTA].Neighbor_allgatherv(sendbuf, sendcount, sendtype,
+            recvbuf, recvcounts, displs, recvtype, comm);
     return cco_dispatch(state, &(cco_call){.coll = CCO_NEIGHBOR_ALLGATHERV, .sendbuf = sendbuf,
         .sendcount = sendcount, .sendtype = sendtype, .recvbuf = recvbuf, .recvcounts = recvcounts,
         .recvdispls = displs, .recvtype = recvtype, .comm = comm});
 }
 
-CCO_OTHERS static int other_CRESTA_Neighbor_alltoall(const void *sendbuf, int sendcount,
+CCO_SLOW_PATH static int CRESTA_Neighbor_alltoall_slow(const void *sendbuf, int sendcount,
     MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm)
 {
     cco_comm *state = cco_enter(comm, CCO_NEIGHBOR_ALLTOALL);
     if (state == NULL)
-        return cco_native[CCO_BY_CRESTA].Neighbor_alltoall(sendbuf, sendcount, sendtype, recvbuf,
-            recvcount, recvtype, comm);
+        return cco_native[CCO_CALLER_CRESTA].Neighbor_alltoall(sendbuf, sendcount, sendtype,
+            recvbuf, recvcount, recvtype, comm);
     return cco_dispatch(state, &(cco_call){.coll = CCO_NEIGHBOR_ALLTOALL, .sendbuf = sendbuf,
         .sendcount = sendcount, .sendtype = sendtype, .recvbuf = recvbuf, .recvcount = recvcount,
-        .recvtype = recvtype, .comm = comm, .by = CCO_BY_CRESTA, .large = false, .root = 0, .op = 0,
-        CCO_NO_ARRAYS});
+        .recvtype = recvtype, .comm = comm, .by = CCO_CALLER_CRESTA, .large = false, .root = 0,
+        .op = 0, CCO_NO_ARRAYS});
 }
 
 int CRESTA_Neighbor_alltoall(const void *sendbuf, int sendcount, MPI_Datatype sendtype,
     void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm)
 {
     if (cco_phase_now() == CCO_IDLE)
-        return cco_native[CCO_BY_CRESTA].Neighbor_alltoall(sendbuf, sendcount, sendtype, recvbuf,
-            recvcount, recvtype, comm);
-    const cco_repeat *again = CCO_AGAIN(comm, CCO_NEIGHBOR_ALLTOALL, 0, false, false, sendbuf,
+        return cco_native[CCO_CALLER_CRESTA].Neighbor_alltoall(sendbuf, sendcount, sendtype,
+            recvbuf, recvcount, recvtype, comm);
+    const cco_repeat *again = CCO_FAST_PATH(comm, CCO_NEIGHBOR_ALLTOALL, 0, false, false, sendbuf,
         recvbuf, sendcount, recvcount, sendtype, recvtype, (MPI_Op)0);
     if (again != NULL)
         return again->run(again, sendbuf, recvbuf, NULL);
-    return other_CRESTA_Neighbor_alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount,
-        recvtype, comm);
+    return CRESTA_Neighbor_alltoall_slow(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype,
+        comm);
 }
 
 int CRESTA_Neighbor_alltoallv(const void *sendbuf, const int sendcounts[], const int sdispls[],
@@ -421,8 +425,8 @@ int CRESTA_Neighbor_alltoallv(const void *sendbuf, const int sendcounts[], const
 {
     cco_comm *state = cco_enter(comm, CCO_NEIGHBOR_ALLTOALLV);
     if (state == NULL)
-        return cco_native[CCO_BY_CRESTA].Neighbor_alltoallv(sendbuf, sendcounts, sdispls, sendtype,
-            recvbuf, recvcounts, rdispls, recvtype, comm);
+        return cco_native[CCO_CALLER_CRESTA].Neighbor_alltoallv(sendbuf, sendcounts, sdispls,
+            sendtype, recvbuf, recvcounts, rdispls, recvtype, comm);
     return cco_dispatch(state, &(cco_call){.coll = CCO_NEIGHBOR_ALLTOALLV, .sendbuf = sendbuf,
         .sendcounts = sendcounts, .senddispls = sdispls, .sendtype = sendtype, .recvbuf = recvbuf,
         .recvcounts = recvcounts, .recvdispls = rdispls, .recvtype = recvtype, .comm = comm});
@@ -434,8 +438,8 @@ int CRESTA_Neighbor_alltoallw(const void *sendbuf, const int sendcounts[], const
 {
     cco_comm *state = cco_enter(comm, CCO_NEIGHBOR_ALLTOALLW);
     if (state == NULL)
-        return cco_native[CCO_BY_CRESTA].Neighbor_alltoallw(sendbuf, sendcounts, sdispls, sendtypes,
-            recvbuf, recvcounts, rdispls, recvtypes, comm);
+        return cco_native[CCO_CALLER_CRESTA].Neighbor_alltoallw(sendbuf, sendcounts, sdispls,
+            sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm);
     return cco_dispatch(state, &(cco_call){.coll = CCO_NEIGHBOR_ALLTOALLW, .sendbuf = sendbuf,
         .sendcounts = sendcounts, .senddispls = sdispls, .sendtypes = sendtypes, .recvbuf = recvbuf,
         .recvcounts = recvcounts, .recvdispls = rdispls, .recvtypes = recvtypes, .comm = comm});
@@ -446,7 +450,7 @@ int CRESTA_Neighbor_reduce(const void *sendbuf, void *recvbuf, int count, MPI_Da
 {
     return cco_dispatch_ours(&(cco_call){.coll = CCO_NEIGHBOR_REDUCE, .sendbuf = sendbuf,
         .recvbuf = recvbuf, .sendcount = count, .recvcount = count, .sendtype = datatype,
-        .recvtype = datatype, .op = op, .comm = comm, .by = CCO_BY_CRESTA, .large = false,
+        .recvtype = datatype, .op = op, .comm = comm, .by = CCO_CALLER_CRESTA, .large = false,
         .root = 0, CCO_NO_ARRAYS});
 }
 
@@ -455,7 +459,7 @@ int CRESTA_Neighbor_alltoall_reduce(const void *sendbuf, void *recvbuf, int coun
 {
     return cco_dispatch_ours(&(cco_call){.coll = CCO_NEIGHBOR_ALLTOALL_REDUCE, .sendbuf = sendbuf,
         .recvbuf = recvbuf, .sendcount = count, .recvcount = count, .sendtype = datatype,
-        .recvtype = datatype, .op = op, .comm = comm, .by = CCO_BY_CRESTA, .large = false,
+        .recvtype = datatype, .op = op, .comm = comm, .by = CCO_CALLER_CRESTA, .large = false,
         .root = 0, CCO_NO_ARRAYS});
 }
 
@@ -463,7 +467,7 @@ int CRESTA_Ibarrier(MPI_Comm comm, MPI_Request *request)
 {
     cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
-        return cco_native[CCO_BY_CRESTA].Ibarrier(comm, request);
+        return cco_native[CCO_CALLER_CRESTA].Ibarrier(comm, request);
     return cco_start(state, CCO_NONBLOCKING, &(cco_call){.coll = CCO_BARRIER, .comm = comm},
         MPI_INFO_NULL, request);
 }
@@ -473,7 +477,7 @@ int CRESTA_Ibcast(void *buffer, int count, MPI_Datatype datatype, int root, MPI_
 {
     cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
-        return cco_native[CCO_BY_CRESTA].Ibcast(buffer, count, datatype, root, comm, request);
+        return cco_native[CCO_CALLER_CRESTA].Ibcast(buffer, count, datatype, root, comm, request);
     return cco_start(state, CCO_NONBLOCKING, &(cco_call){.coll = CCO_BCAST, .sendbuf = buffer,
         .recvbuf = buffer, .sendcount = count, .recvcount = count, .sendtype = datatype,
         .recvtype = datatype, .root = root, .comm = comm}, MPI_INFO_NULL, request);
@@ -484,8 +488,8 @@ int CRESTA_Igather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, vo
 {
     cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
-        return cco_native[CCO_BY_CRESTA].Igather(sendbuf, sendcount, sendtype, recvbuf, recvcount,
-            recvtype, root, comm, request);
+        return cco_native[CCO_CALLER_CRESTA].Igather(sendbuf, sendcount, sendtype, recvbuf,
+            recvcount, recvtype, root, comm, request);
     return cco_start(state, CCO_NONBLOCKING, &(cco_call){.coll = CCO_GATHER, .sendbuf = sendbuf,
         .sendcount = sendcount, .sendtype = sendtype, .recvbuf = recvbuf, .recvcount = recvcount,
         .recvtype = recvtype, .root = root, .comm = comm}, MPI_INFO_NULL, request);
@@ -497,8 +501,8 @@ int CRESTA_Igatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, v
 {
     cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
-        return cco_native[CCO_BY_CRESTA].Igatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts,
-            displs, recvtype, root, comm, request);
+        return cco_native[CCO_CALLER_CRESTA].Igatherv(sendbuf, sendcount, sendtype, recvbuf,
+            recvcounts, displs, recvtype, root, comm, request);
     return cco_start(state, CCO_NONBLOCKING, &(cco_call){.coll = CCO_GATHERV, .sendbuf = sendbuf,
         .sendcount = sendcount, .sendtype = sendtype, .recvbuf = recvbuf, .recvcounts = recvcounts,
         .recvdispls = displs, .recvtype = recvtype, .root = root, .comm = comm}, MPI_INFO_NULL,
@@ -510,8 +514,8 @@ int CRESTA_Iscatter(const void *sendbuf, int sendcount, MPI_Datatype sendtype, v
 {
     cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
-        return cco_native[CCO_BY_CRESTA].Iscatter(sendbuf, sendcount, sendtype, recvbuf, recvcount,
-            recvtype, root, comm, request);
+        return cco_native[CCO_CALLER_CRESTA].Iscatter(sendbuf, sendcount, sendtype, recvbuf,
+            recvcount, recvtype, root, comm, request);
     return cco_start(state, CCO_NONBLOCKING, &(cco_call){.coll = CCO_SCATTER, .sendbuf = sendbuf,
         .sendcount = sendcount, .sendtype = sendtype, .recvbuf = recvbuf, .recvcount = recvcount,
         .recvtype = recvtype, .root = root, .comm = comm}, MPI_INFO_NULL, request);
@@ -523,8 +527,8 @@ int CRESTA_Iscatterv(const void *sendbuf, const int sendcounts[], const int disp
 {
     cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
-        return cco_native[CCO_BY_CRESTA].Iscatterv(sendbuf, sendcounts, displs, sendtype, recvbuf,
-            recvcount, recvtype, root, comm, request);
+        return cco_native[CCO_CALLER_CRESTA].Iscatterv(sendbuf, sendcounts, displs, sendtype,
+            recvbuf, recvcount, recvtype, root, comm, request);
     return cco_start(state, CCO_NONBLOCKING, &(cco_call){.coll = CCO_SCATTERV, .sendbuf = sendbuf,
         .sendcounts = sendcounts, .senddispls = displs, .sendtype = sendtype, .recvbuf = recvbuf,
         .recvcount = recvcount, .recvtype = recvtype, .root = root, .comm = comm}, MPI_INFO_NULL,
@@ -536,8 +540,8 @@ int CRESTA_Ireduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype d
 {
     cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
-        return cco_native[CCO_BY_CRESTA].Ireduce(sendbuf, recvbuf, count, datatype, op, root, comm,
-            request);
+        return cco_native[CCO_CALLER_CRESTA].Ireduce(sendbuf, recvbuf, count, datatype, op, root,
+            comm, request);
     return cco_start(state, CCO_NONBLOCKING, &(cco_call){.coll = CCO_REDUCE, .sendbuf = sendbuf,
         .recvbuf = recvbuf, .sendcount = count, .recvcount = count, .sendtype = datatype,
         .recvtype = datatype, .op = op, .root = root, .comm = comm}, MPI_INFO_NULL, request);
@@ -548,7 +552,7 @@ int CRESTA_Iallgather(const void *sendbuf, int sendcount, MPI_Datatype sendtype,
 {
     cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
-        return cco_native[CCO_BY_CRESTA].Iallgather(sendbuf, sendcount, sendtype, recvbuf,
+        return cco_native[CCO_CALLER_CRESTA].Iallgather(sendbuf, sendcount, sendtype, recvbuf,
             recvcount, recvtype, comm, request);
     return cco_start(state, CCO_NONBLOCKING, &(cco_call){.coll = CCO_ALLGATHER, .sendbuf = sendbuf,
         .sendcount = sendcount, .sendtype = sendtype, .recvbuf = recvbuf, .recvcount = recvcount,
@@ -561,7 +565,7 @@ int CRESTA_Iallgatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype
 {
     cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
-        return cco_native[CCO_BY_CRESTA].Iallgatherv(sendbuf, sendcount, sendtype, recvbuf,
+        return cco_native[CCO_CALLER_CRESTA].Iallgatherv(sendbuf, sendcount, sendtype, recvbuf,
             recvcounts, displs, recvtype, comm, request);
     return cco_start(state, CCO_NONBLOCKING, &(cco_call){.coll = CCO_ALLGATHERV, .sendbuf = sendbuf,
         .sendcount = sendcount, .sendtype = sendtype, .recvbuf = recvbuf, .recvcounts = recvcounts,
@@ -573,7 +577,7 @@ int CRESTA_Iallreduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatyp
 {
     cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
-        return cco_native[CCO_BY_CRESTA].Iallreduce(sendbuf, recvbuf, count, datatype, op, comm,
+        return cco_native[CCO_CALLER_CRESTA].Iallreduce(sendbuf, recvbuf, count, datatype, op, comm,
             request);
     return cco_start(state, CCO_NONBLOCKING, &(cco_call){.coll = CCO_ALLREDUCE, .sendbuf = sendbuf,
         .recvbuf = recvbuf, .sendcount = count, .recvcount = count, .sendtype = datatype,
@@ -585,8 +589,8 @@ int CRESTA_Ireduce_scatter(const void *sendbuf, void *recvbuf, const int recvcou
 {
     cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
-        return cco_native[CCO_BY_CRESTA].Ireduce_scatter(sendbuf, recvbuf, recvcounts, datatype, op,
-            comm, request);
+        return cco_native[CCO_CALLER_CRESTA].Ireduce_scatter(sendbuf, recvbuf, recvcounts, datatype,
+            op, comm, request);
     return cco_start(state, CCO_NONBLOCKING, &(cco_call){.coll = CCO_REDUCE_SCATTER,
         .sendbuf = sendbuf, .recvbuf = recvbuf, .recvcounts = recvcounts, .sendtype = datatype,
         .recvtype = datatype, .op = op, .comm = comm}, MPI_INFO_NULL, request);
@@ -597,7 +601,7 @@ int CRESTA_Ireduce_scatter_block(const void *sendbuf, void *recvbuf, int recvcou
 {
     cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
-        return cco_native[CCO_BY_CRESTA].Ireduce_scatter_block(sendbuf, recvbuf, recvcount,
+        return cco_native[CCO_CALLER_CRESTA].Ireduce_scatter_block(sendbuf, recvbuf, recvcount,
             datatype, op, comm, request);
     return cco_start(state, CCO_NONBLOCKING, &(cco_call){.coll = CCO_REDUCE_SCATTER_BLOCK,
         .sendbuf = sendbuf, .recvbuf = recvbuf, .recvcount = recvcount, .sendtype = datatype,
@@ -609,8 +613,8 @@ int CRESTA_Ialltoall(const void *sendbuf, int sendcount, MPI_Datatype sendtype, 
 {
     cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
-        return cco_native[CCO_BY_CRESTA].Ialltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount,
-            recvtype, comm, request);
+        return cco_native[CCO_CALLER_CRESTA].Ialltoall(sendbuf, sendcount, sendtype, recvbuf,
+            recvcount, recvtype, comm, request);
     return cco_start(state, CCO_NONBLOCKING, &(cco_call){.coll = CCO_ALLTOALL, .sendbuf = sendbuf,
         .sendcount = sendcount, .sendtype = sendtype, .recvbuf = recvbuf, .recvcount = recvcount,
         .recvtype = recvtype, .comm = comm}, MPI_INFO_NULL, request);
@@ -622,8 +626,8 @@ int CRESTA_Ialltoallv(const void *sendbuf, const int sendcounts[], const int sdi
 {
     cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
-        return cco_native[CCO_BY_CRESTA].Ialltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf,
-            recvcounts, rdispls, recvtype, comm, request);
+        return cco_native[CCO_CALLER_CRESTA].Ialltoallv(sendbuf, sendcounts, sdispls, sendtype,
+            recvbuf, recvcounts, rdispls, recvtype, comm, request);
     return cco_start(state, CCO_NONBLOCKING, &(cco_call){.coll = CCO_ALLTOALLV, .sendbuf = sendbuf,
         .sendcounts = sendcounts, .senddispls = sdispls, .sendtype = sendtype, .recvbuf = recvbuf,
         .recvcounts = recvcounts, .recvdispls = rdispls, .recvtype = recvtype, .comm = comm},
@@ -636,7 +640,7 @@ int CRESTA_Ialltoallw(const void *sendbuf, const int sendcounts[], const int sdi
 {
     cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
-        return cco_native[CCO_BY_CRESTA].Ialltoallw(sendbuf, sendcounts, sdispls, sendtypes,
+        return cco_native[CCO_CALLER_CRESTA].Ialltoallw(sendbuf, sendcounts, sdispls, sendtypes,
             recvbuf, recvcounts, rdispls, recvtypes, comm, request);
     return cco_start(state, CCO_NONBLOCKING, &(cco_call){.coll = CCO_ALLTOALLW, .sendbuf = sendbuf,
         .sendcounts = sendcounts, .senddispls = sdispls, .sendtypes = sendtypes, .recvbuf = recvbuf,
@@ -649,7 +653,7 @@ int CRESTA_Iscan(const void *sendbuf, void *recvbuf, int count, MPI_Datatype dat
 {
     cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
-        return cco_native[CCO_BY_CRESTA].Iscan(sendbuf, recvbuf, count, datatype, op, comm,
+        return cco_native[CCO_CALLER_CRESTA].Iscan(sendbuf, recvbuf, count, datatype, op, comm,
             request);
     return cco_start(state, CCO_NONBLOCKING, &(cco_call){.coll = CCO_SCAN, .sendbuf = sendbuf,
         .recvbuf = recvbuf, .sendcount = count, .recvcount = count, .sendtype = datatype,
@@ -661,7 +665,7 @@ int CRESTA_Iexscan(const void *sendbuf, void *recvbuf, int count, MPI_Datatype d
 {
     cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
-        return cco_native[CCO_BY_CRESTA].Iexscan(sendbuf, recvbuf, count, datatype, op, comm,
+        return cco_native[CCO_CALLER_CRESTA].Iexscan(sendbuf, recvbuf, count, datatype, op, comm,
             request);
     return cco_start(state, CCO_NONBLOCKING, &(cco_call){.coll = CCO_EXSCAN, .sendbuf = sendbuf,
         .recvbuf = recvbuf, .sendcount = count, .recvcount = count, .sendtype = datatype,
@@ -673,8 +677,8 @@ int CRESTA_Ineighbor_allgather(const void *sendbuf, int sendcount, MPI_Datatype 
 {
     cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
-        return cco_native[CCO_BY_CRESTA].Ineighbor_allgather(sendbuf, sendcount, sendtype, recvbuf,
-            recvcount, recvtype, comm, request);
+        return cco_native[CCO_CALLER_CRESTA].Ineighbor_allgather(sendbuf, sendcount, sendtype,
+            recvbuf, recvcount, recvtype, comm, request);
     return cco_start(state, CCO_NONBLOCKING, &(cco_call){.coll = CCO_NEIGHBOR_ALLGATHER,
         .sendbuf = sendbuf, .sendcount = sendcount, .sendtype = sendtype, .recvbuf = recvbuf,
         .recvcount = recvcount, .recvtype = recvtype, .comm = comm}, MPI_INFO_NULL, request);
@@ -686,8 +690,8 @@ int CRESTA_Ineighbor_allgatherv(const void *sendbuf, int sendcount, MPI_Datatype
 {
     cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
-        return cco_native[CCO_BY_CRESTA].Ineighbor_allgatherv(sendbuf, sendcount, sendtype, recvbuf,
-            recvcounts, displs, recvtype, comm, request);
+        return cco_native[CCO_CALLER_CRESTA].Ineighbor_allgatherv(sendbuf, sendcount, sendtype,
+            recvbuf, recvcounts, displs, recvtype, comm, request);
     return cco_start(state, CCO_NONBLOCKING, &(cco_call){.coll = CCO_NEIGHBOR_ALLGATHERV,
         .sendbuf = sendbuf, .sendcount = sendcount, .sendtype = sendtype, .recvbuf = recvbuf,
         .recvcounts = recvcounts, .recvdispls = displs, .recvtype = recvtype, .comm = comm},
@@ -699,8 +703,8 @@ int CRESTA_Ineighbor_alltoall(const void *sendbuf, int sendcount, MPI_Datatype s
 {
     cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
-        return cco_native[CCO_BY_CRESTA].Ineighbor_alltoall(sendbuf, sendcount, sendtype, recvbuf,
-            recvcount, recvtype, comm, request);
+        return cco_native[CCO_CALLER_CRESTA].Ineighbor_alltoall(sendbuf, sendcount, sendtype,
+            recvbuf, recvcount, recvtype, comm, request);
     return cco_start(state, CCO_NONBLOCKING, &(cco_call){.coll = CCO_NEIGHBOR_ALLTOALL,
         .sendbuf = sendbuf, .sendcount = sendcount, .sendtype = sendtype, .recvbuf = recvbuf,
         .recvcount = recvcount, .recvtype = recvtype, .comm = comm}, MPI_INFO_NULL, request);
@@ -712,8 +716,8 @@ int CRESTA_Ineighbor_alltoallv(const void *sendbuf, const int sendcounts[], cons
 {
     cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
-        return cco_native[CCO_BY_CRESTA].Ineighbor_alltoallv(sendbuf, sendcounts, sdispls, sendtype,
-            recvbuf, recvcounts, rdispls, recvtype, comm, request);
+        return cco_native[CCO_CALLER_CRESTA].Ineighbor_alltoallv(sendbuf, sendcounts, sdispls,
+            sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, request);
     return cco_start(state, CCO_NONBLOCKING, &(cco_call){.coll = CCO_NEIGHBOR_ALLTOALLV,
         .sendbuf = sendbuf, .sendcounts = sendcounts, .senddispls = sdispls, .sendtype = sendtype,
         .recvbuf = recvbuf, .recvcounts = recvcounts, .recvdispls = rdispls, .recvtype = recvtype,
@@ -726,7 +730,7 @@ int CRESTA_Ineighbor_alltoallw(const void *sendbuf, const int sendcounts[],
 {
     cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
-        return cco_native[CCO_BY_CRESTA].Ineighbor_alltoallw(sendbuf, sendcounts, sdispls,
+        return cco_native[CCO_CALLER_CRESTA].Ineighbor_alltoallw(sendbuf, sendcounts, sdispls,
             sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, request);
     return cco_start(state, CCO_NONBLOCKING, &(cco_call){.coll = CCO_NEIGHBOR_ALLTOALLW,
         .sendbuf = sendbuf, .sendcounts = sendcounts, .senddispls = sdispls, .sendtypes = sendtypes,
@@ -739,7 +743,7 @@ int CRESTA_Barrier_init(MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
-        return cco_native[CCO_BY_CRESTA].Barrier_init(comm, info, request);
+        return cco_native[CCO_CALLER_CRESTA].Barrier_init(comm, info, request);
     return cco_start(state, CCO_PERSISTENT, &(cco_call){.coll = CCO_BARRIER, .comm = comm}, info,
         request);
 }
@@ -749,7 +753,7 @@ int CRESTA_Bcast_init(void *buffer, int count, MPI_Datatype datatype, int root, 
 {
     cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
-        return cco_native[CCO_BY_CRESTA].Bcast_init(buffer, count, datatype, root, comm, info,
+        return cco_native[CCO_CALLER_CRESTA].Bcast_init(buffer, count, datatype, root, comm, info,
             request);
     return cco_start(state, CCO_PERSISTENT, &(cco_call){.coll = CCO_BCAST, .sendbuf = buffer,
         .recvbuf = buffer, .sendcount = count, .recvcount = count, .sendtype = datatype,
@@ -762,7 +766,7 @@ int CRESTA_Gather_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype
 {
     cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
-        return cco_native[CCO_BY_CRESTA].Gather_init(sendbuf, sendcount, sendtype, recvbuf,
+        return cco_native[CCO_CALLER_CRESTA].Gather_init(sendbuf, sendcount, sendtype, recvbuf,
             recvcount, recvtype, root, comm, info, request);
     return cco_start(state, CCO_PERSISTENT, &(cco_call){.coll = CCO_GATHER, .sendbuf = sendbuf,
         .sendcount = sendcount, .sendtype = sendtype, .recvbuf = recvbuf, .recvcount = recvcount,
@@ -775,7 +779,7 @@ int CRESTA_Gatherv_init(const void *sendbuf, int sendcount, MPI_Datatype sendtyp
 {
     cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
-        return cco_native[CCO_BY_CRESTA].Gatherv_init(sendbuf, sendcount, sendtype, recvbuf,
+        return cco_native[CCO_CALLER_CRESTA].Gatherv_init(sendbuf, sendcount, sendtype, recvbuf,
             recvcounts, displs, recvtype, root, comm, info, request);
     return cco_start(state, CCO_PERSISTENT, &(cco_call){.coll = CCO_GATHERV, .sendbuf = sendbuf,
         .sendcount = sendcount, .sendtype = sendtype, .recvbuf = recvbuf, .recvcounts = recvcounts,
@@ -788,7 +792,7 @@ int CRESTA_Scatter_init(const void *sendbuf, int sendcount, MPI_Datatype sendtyp
 {
     cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
-        return cco_native[CCO_BY_CRESTA].Scatter_init(sendbuf, sendcount, sendtype, recvbuf,
+        return cco_native[CCO_CALLER_CRESTA].Scatter_init(sendbuf, sendcount, sendtype, recvbuf,
             recvcount, recvtype, root, comm, info, request);
     return cco_start(state, CCO_PERSISTENT, &(cco_call){.coll = CCO_SCATTER, .sendbuf = sendbuf,
         .sendcount = sendcount, .sendtype = sendtype, .recvbuf = recvbuf, .recvcount = recvcount,
@@ -801,7 +805,7 @@ int CRESTA_Scatterv_init(const void *sendbuf, const int sendcounts[], const int 
 {
     cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
-        return cco_native[CCO_BY_CRESTA].Scatterv_init(sendbuf, sendcounts, displs, sendtype,
+        return cco_native[CCO_CALLER_CRESTA].Scatterv_init(sendbuf, sendcounts, displs, sendtype,
             recvbuf, recvcount, recvtype, root, comm, info, request);
     return cco_start(state, CCO_PERSISTENT, &(cco_call){.coll = CCO_SCATTERV, .sendbuf = sendbuf,
         .sendcounts = sendcounts, .senddispls = displs, .sendtype = sendtype, .recvbuf = recvbuf,
@@ -813,8 +817,8 @@ int CRESTA_Reduce_init(const void *sendbuf, void *recvbuf, int count, MPI_Dataty
 {
     cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
-        return cco_native[CCO_BY_CRESTA].Reduce_init(sendbuf, recvbuf, count, datatype, op, root,
-            comm, info, request);
+        return cco_native[CCO_CALLER_CRESTA].Reduce_init(sendbuf, recvbuf, count, datatype, op,
+            root, comm, info, request);
     return cco_start(state, CCO_PERSISTENT, &(cco_call){.coll = CCO_REDUCE, .sendbuf = sendbuf,
         .recvbuf = recvbuf, .sendcount = count, .recvcount = count, .sendtype = datatype,
         .recvtype = datatype, .op = op, .root = root, .comm = comm}, info, request);
@@ -825,7 +829,7 @@ int CRESTA_Allgather_init(const void *sendbuf, int sendcount, MPI_Datatype sendt
 {
     cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
-        return cco_native[CCO_BY_CRESTA].Allgather_init(sendbuf, sendcount, sendtype, recvbuf,
+        return cco_native[CCO_CALLER_CRESTA].Allgather_init(sendbuf, sendcount, sendtype, recvbuf,
             recvcount, recvtype, comm, info, request);
     return cco_start(state, CCO_PERSISTENT, &(cco_call){.coll = CCO_ALLGATHER, .sendbuf = sendbuf,
         .sendcount = sendcount, .sendtype = sendtype, .recvbuf = recvbuf, .recvcount = recvcount,
@@ -838,7 +842,7 @@ int CRESTA_Allgatherv_init(const void *sendbuf, int sendcount, MPI_Datatype send
 {
     cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
-        return cco_native[CCO_BY_CRESTA].Allgatherv_init(sendbuf, sendcount, sendtype, recvbuf,
+        return cco_native[CCO_CALLER_CRESTA].Allgatherv_init(sendbuf, sendcount, sendtype, recvbuf,
             recvcounts, displs, recvtype, comm, info, request);
     return cco_start(state, CCO_PERSISTENT, &(cco_call){.coll = CCO_ALLGATHERV, .sendbuf = sendbuf,
         .sendcount = sendcount, .sendtype = sendtype, .recvbuf = recvbuf, .recvcounts = recvcounts,
@@ -850,8 +854,8 @@ int CRESTA_Allreduce_init(const void *sendbuf, void *recvbuf, int count, MPI_Dat
 {
     cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
-        return cco_native[CCO_BY_CRESTA].Allreduce_init(sendbuf, recvbuf, count, datatype, op, comm,
-            info, request);
+        return cco_native[CCO_CALLER_CRESTA].Allreduce_init(sendbuf, recvbuf, count, datatype, op,
+            comm, info, request);
     return cco_start(state, CCO_PERSISTENT, &(cco_call){.coll = CCO_ALLREDUCE, .sendbuf = sendbuf,
         .recvbuf = recvbuf, .sendcount = count, .recvcount = count, .sendtype = datatype,
         .recvtype = datatype, .op = op, .comm = comm}, info, request);
@@ -862,8 +866,8 @@ int CRESTA_Reduce_scatter_init(const void *sendbuf, void *recvbuf, const int rec
 {
     cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
-        return cco_native[CCO_BY_CRESTA].Reduce_scatter_init(sendbuf, recvbuf, recvcounts, datatype,
-            op, comm, info, request);
+        return cco_native[CCO_CALLER_CRESTA].Reduce_scatter_init(sendbuf, recvbuf, recvcounts,
+            datatype, op, comm, info, request);
     return cco_start(state, CCO_PERSISTENT, &(cco_call){.coll = CCO_REDUCE_SCATTER,
         .sendbuf = sendbuf, .recvbuf = recvbuf, .recvcounts = recvcounts, .sendtype = datatype,
         .recvtype = datatype, .op = op, .comm = comm}, info, request);
@@ -874,7 +878,7 @@ int CRESTA_Reduce_scatter_block_init(const void *sendbuf, void *recvbuf, int rec
 {
     cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
-        return cco_native[CCO_BY_CRESTA].Reduce_scatter_block_init(sendbuf, recvbuf, recvcount,
+        return cco_native[CCO_CALLER_CRESTA].Reduce_scatter_block_init(sendbuf, recvbuf, recvcount,
             datatype, op, comm, info, request);
     return cco_start(state, CCO_PERSISTENT, &(cco_call){.coll = CCO_REDUCE_SCATTER_BLOCK,
         .sendbuf = sendbuf, .recvbuf = recvbuf, .recvcount = recvcount, .sendtype = datatype,
@@ -886,7 +890,7 @@ int CRESTA_Alltoall_init(const void *sendbuf, int sendcount, MPI_Datatype sendty
 {
     cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
-        return cco_native[CCO_BY_CRESTA].Alltoall_init(sendbuf, sendcount, sendtype, recvbuf,
+        return cco_native[CCO_CALLER_CRESTA].Alltoall_init(sendbuf, sendcount, sendtype, recvbuf,
             recvcount, recvtype, comm, info, request);
     return cco_start(state, CCO_PERSISTENT, &(cco_call){.coll = CCO_ALLTOALL, .sendbuf = sendbuf,
         .sendcount = sendcount, .sendtype = sendtype, .recvbuf = recvbuf, .recvcount = recvcount,
@@ -899,7 +903,7 @@ int CRESTA_Alltoallv_init(const void *sendbuf, const int sendcounts[], const int
 {
     cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
-        return cco_native[CCO_BY_CRESTA].Alltoallv_init(sendbuf, sendcounts, sdispls, sendtype,
+        return cco_native[CCO_CALLER_CRESTA].Alltoallv_init(sendbuf, sendcounts, sdispls, sendtype,
             recvbuf, recvcounts, rdispls, recvtype, comm, info, request);
     return cco_start(state, CCO_PERSISTENT, &(cco_call){.coll = CCO_ALLTOALLV, .sendbuf = sendbuf,
         .sendcounts = sendcounts, .senddispls = sdispls, .sendtype = sendtype, .recvbuf = recvbuf,
@@ -913,7 +917,7 @@ int CRESTA_Alltoallw_init(const void *sendbuf, const int sendcounts[], const int
 {
     cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
-        return cco_native[CCO_BY_CRESTA].Alltoallw_init(sendbuf, sendcounts, sdispls, sendtypes,
+        return cco_native[CCO_CALLER_CRESTA].Alltoallw_init(sendbuf, sendcounts, sdispls, sendtypes,
             recvbuf, recvcounts, rdispls, recvtypes, comm, info, request);
     return cco_start(state, CCO_PERSISTENT, &(cco_call){.coll = CCO_ALLTOALLW, .sendbuf = sendbuf,
         .sendcounts = sendcounts, .senddispls = sdispls, .sendtypes = sendtypes, .recvbuf = recvbuf,
@@ -926,7 +930,7 @@ int CRESTA_Scan_init(const void *sendbuf, void *recvbuf, int count, MPI_Datatype
 {
     cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
-        return cco_native[CCO_BY_CRESTA].Scan_init(sendbuf, recvbuf, count, datatype, op, comm,
+        return cco_native[CCO_CALLER_CRESTA].Scan_init(sendbuf, recvbuf, count, datatype, op, comm,
             info, request);
     return cco_start(state, CCO_PERSISTENT, &(cco_call){.coll = CCO_SCAN, .sendbuf = sendbuf,
         .recvbuf = recvbuf, .sendcount = count, .recvcount = count, .sendtype = datatype,
@@ -938,8 +942,8 @@ int CRESTA_Exscan_init(const void *sendbuf, void *recvbuf, int count, MPI_Dataty
 {
     cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
-        return cco_native[CCO_BY_CRESTA].Exscan_init(sendbuf, recvbuf, count, datatype, op, comm,
-            info, request);
+        return cco_native[CCO_CALLER_CRESTA].Exscan_init(sendbuf, recvbuf, count, datatype, op,
+            comm, info, request);
     return cco_start(state, CCO_PERSISTENT, &(cco_call){.coll = CCO_EXSCAN, .sendbuf = sendbuf,
         .recvbuf = recvbuf, .sendcount = count, .recvcount = count, .sendtype = datatype,
         .recvtype = datatype, .op = op, .comm = comm}, info, request);
@@ -951,7 +955,7 @@ int CRESTA_Neighbor_allgather_init(const void *sendbuf, int sendcount, MPI_Datat
 {
     cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
-        return cco_native[CCO_BY_CRESTA].Neighbor_allgather_init(sendbuf, sendcount, sendtype,
+        return cco_native[CCO_CALLER_CRESTA].Neighbor_allgather_init(sendbuf, sendcount, sendtype,
             recvbuf, recvcount, recvtype, comm, info, request);
     return cco_start(state, CCO_PERSISTENT, &(cco_call){.coll = CCO_NEIGHBOR_ALLGATHER,
         .sendbuf = sendbuf, .sendcount = sendcount, .sendtype = sendtype, .recvbuf = recvbuf,
@@ -964,7 +968,7 @@ int CRESTA_Neighbor_allgatherv_init(const void *sendbuf, int sendcount, MPI_Data
 {
     cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
-        return cco_native[CCO_BY_CRESTA].Neighbor_allgatherv_init(sendbuf, sendcount, sendtype,
+        return cco_native[CCO_CALLER_CRESTA].Neighbor_allgatherv_init(sendbuf, sendcount, sendtype,
             recvbuf, recvcounts, displs, recvtype, comm, info, request);
     return cco_start(state, CCO_PERSISTENT, &(cco_call){.coll = CCO_NEIGHBOR_ALLGATHERV,
         .sendbuf = sendbuf, .sendcount = sendcount, .sendtype = sendtype, .recvbuf = recvbuf,
@@ -978,7 +982,7 @@ int CRESTA_Neighbor_alltoall_init(const void *sendbuf, int sendcount, MPI_Dataty
 {
     cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
-        return cco_native[CCO_BY_CRESTA].Neighbor_alltoall_init(sendbuf, sendcount, sendtype,
+        return cco_native[CCO_CALLER_CRESTA].Neighbor_alltoall_init(sendbuf, sendcount, sendtype,
             recvbuf, recvcount, recvtype, comm, info, request);
     return cco_start(state, CCO_PERSISTENT, &(cco_call){.coll = CCO_NEIGHBOR_ALLTOALL,
         .sendbuf = sendbuf, .sendcount = sendcount, .sendtype = sendtype, .recvbuf = recvbuf,
@@ -991,7 +995,7 @@ int CRESTA_Neighbor_alltoallv_init(const void *sendbuf, const int sendcounts[], 
 {
     cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
-        return cco_native[CCO_BY_CRESTA].Neighbor_alltoallv_init(sendbuf, sendcounts, sdispls,
+        return cco_native[CCO_CALLER_CRESTA].Neighbor_alltoallv_init(sendbuf, sendcounts, sdispls,
             sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, info, request);
     return cco_start(state, CCO_PERSISTENT, &(cco_call){.coll = CCO_NEIGHBOR_ALLTOALLV,
         .sendbuf = sendbuf, .sendcounts = sendcounts, .senddispls = sdispls, .sendtype = sendtype,
@@ -1006,7 +1010,7 @@ int CRESTA_Neighbor_alltoallw_init(const void *sendbuf, const int sendcounts[],
 {
     cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
-        return cco_native[CCO_BY_CRESTA].Neighbor_alltoallw_init(sendbuf, sendcounts, sdispls,
+        return cco_native[CCO_CALLER_CRESTA].Neighbor_alltoallw_init(sendbuf, sendcounts, sdispls,
             sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, info, request);
     return cco_start(state, CCO_PERSISTENT, &(cco_call){.coll = CCO_NEIGHBOR_ALLTOALLW,
         .sendbuf = sendbuf, .sendcounts = sendcounts, .senddispls = sdispls, .sendtypes = sendtypes,
@@ -1016,40 +1020,40 @@ int CRESTA_Neighbor_alltoallw_init(const void *sendbuf, const int sendcounts[],
 #endif
 
 #if defined(CRESTA_HAVE_LARGE_COUNT)
-CCO_OTHERS static int other_CRESTA_Bcast_c(void *buffer, MPI_Count count, MPI_Datatype datatype,
+CCO_SLOW_PATH static int CRESTA_Bcast_c_slow(void *buffer, MPI_Count count, MPI_Datatype datatype,
     int root, MPI_Comm comm)
 {
     cco_comm *state = cco_enter(comm, CCO_BCAST);
     if (state == NULL)
-        return cco_native[CCO_BY_CRESTA].Bcast_c(buffer, count, datatype, root, comm);
+        return cco_native[CCO_CALLER_CRESTA].Bcast_c(buffer, count, datatype, root, comm);
     return cco_dispatch(state, &(cco_call){.coll = CCO_BCAST, .large = true, .sendbuf = buffer,
         .recvbuf = buffer, .sendcount = count, .recvcount = count, .sendtype = datatype,
-        .recvtype = datatype, .root = root, .comm = comm, .by = CCO_BY_CRESTA, .op = 0,
+        .recvtype = datatype, .root = root, .comm = comm, .by = CCO_CALLER_CRESTA, .op = 0,
         CCO_NO_ARRAYS});
 }
 
 int CRESTA_Bcast_c(void *buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm)
 {
     if (cco_phase_now() == CCO_IDLE)
-        return cco_native[CCO_BY_CRESTA].Bcast_c(buffer, count, datatype, root, comm);
-    const cco_repeat *again = CCO_AGAIN(comm, CCO_BCAST, root, true, true, buffer, buffer, count,
-        count, datatype, datatype, (MPI_Op)0);
+        return cco_native[CCO_CALLER_CRESTA].Bcast_c(buffer, count, datatype, root, comm);
+    const cco_repeat *again = CCO_FAST_PATH(comm, CCO_BCAST, root, true, true, buffer, buffer,
+        count, count, datatype, datatype, (MPI_Op)0);
     if (again != NULL)
         return again->run(again, buffer, buffer, NULL);
-    return other_CRESTA_Bcast_c(buffer, count, datatype, root, comm);
+    return CRESTA_Bcast_c_slow(buffer, count, datatype, root, comm);
 }
 
-CCO_OTHERS static int other_CRESTA_Gather_c(const void *sendbuf, MPI_Count sendcount,
+CCO_SLOW_PATH static int CRESTA_Gather_c_slow(const void *sendbuf, MPI_Count sendcount,
     MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root,
     MPI_Comm comm)
 {
     cco_comm *state = cco_enter(comm, CCO_GATHER);
     if (state == NULL)
-        return cco_native[CCO_BY_CRESTA].Gather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount,
-            recvtype, root, comm);
+        return cco_native[CCO_CALLER_CRESTA].Gather_c(sendbuf, sendcount, sendtype, recvbuf,
+            recvcount, recvtype, root, comm);
     return cco_dispatch(state, &(cco_call){.coll = CCO_GATHER, .large = true, .sendbuf = sendbuf,
         .sendcount = sendcount, .sendtype = sendtype, .recvbuf = recvbuf, .recvcount = recvcount,
-        .recvtype = recvtype, .root = root, .comm = comm, .by = CCO_BY_CRESTA, .op = 0,
+        .recvtype = recvtype, .root = root, .comm = comm, .by = CCO_CALLER_CRESTA, .op = 0,
         CCO_NO_ARRAYS});
 }
 
@@ -1057,13 +1061,13 @@ int CRESTA_Gather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendt
     MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm)
 {
     if (cco_phase_now() == CCO_IDLE)
-        return cco_native[CCO_BY_CRESTA].Gather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount,
-            recvtype, root, comm);
-    const cco_repeat *again = CCO_AGAIN(comm, CCO_GATHER, root, true, false, sendbuf, recvbuf,
+        return cco_native[CCO_CALLER_CRESTA].Gather_c(sendbuf, sendcount, sendtype, recvbuf,
+            recvcount, recvtype, root, comm);
+    const cco_repeat *again = CCO_FAST_PATH(comm, CCO_GATHER, root, true, false, sendbuf, recvbuf,
         sendcount, recvcount, sendtype, recvtype, (MPI_Op)0);
     if (again != NULL)
         return again->run(again, sendbuf, recvbuf, NULL);
-    return other_CRESTA_Gather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root,
+    return CRESTA_Gather_c_slow(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root,
         comm);
 }
 
@@ -1073,24 +1077,24 @@ int CRESTA_Gatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype send
 {
     cco_comm *state = cco_enter(comm, CCO_GATHERV);
     if (state == NULL)
-        return cco_native[CCO_BY_CRESTA].Gatherv_c(sendbuf, sendcount, sendtype, recvbuf,
+        return cco_native[CCO_CALLER_CRESTA].Gatherv_c(sendbuf, sendcount, sendtype, recvbuf,
             recvcounts, displs, recvtype, root, comm);
     return cco_dispatch(state, &(cco_call){.coll = CCO_GATHERV, .large = true, .sendbuf = sendbuf,
         .sendcount = sendcount, .sendtype = sendtype, .recvbuf = recvbuf, .recvcounts = recvcounts,
         .recvdispls = displs, .recvtype = recvtype, .root = root, .comm = comm});
 }
 
-CCO_OTHERS static int other_CRESTA_Scatter_c(const void *sendbuf, MPI_Count sendcount,
+CCO_SLOW_PATH static int CRESTA_Scatter_c_slow(const void *sendbuf, MPI_Count sendcount,
     MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root,
     MPI_Comm comm)
 {
     cco_comm *state = cco_enter(comm, CCO_SCATTER);
     if (state == NULL)
-        return cco_native[CCO_BY_CRESTA].Scatter_c(sendbuf, sendcount, sendtype, recvbuf, recvcount,
-            recvtype, root, comm);
+        return cco_native[CCO_CALLER_CRESTA].Scatter_c(sendbuf, sendcount, sendtype, recvbuf,
+            recvcount, recvtype, root, comm);
     return cco_dispatch(state, &(cco_call){.coll = CCO_SCATTER, .large = true, .sendbuf = sendbuf,
         .sendcount = sendcount, .sendtype = sendtype, .recvbuf = recvbuf, .recvcount = recvcount,
-        .recvtype = recvtype, .root = root, .comm = comm, .by = CCO_BY_CRESTA, .op = 0,
+        .recvtype = recvtype, .root = root, .comm = comm, .by = CCO_CALLER_CRESTA, .op = 0,
         CCO_NO_ARRAYS});
 }
 
@@ -1098,13 +1102,13 @@ int CRESTA_Scatter_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype send
     MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm)
 {
     if (cco_phase_now() == CCO_IDLE)
-        return cco_native[CCO_BY_CRESTA].Scatter_c(sendbuf, sendcount, sendtype, recvbuf, recvcount,
-            recvtype, root, comm);
-    const cco_repeat *again = CCO_AGAIN(comm, CCO_SCATTER, root, true, false, sendbuf, recvbuf,
+        return cco_native[CCO_CALLER_CRESTA].Scatter_c(sendbuf, sendcount, sendtype, recvbuf,
+            recvcount, recvtype, root, comm);
+    const cco_repeat *again = CCO_FAST_PATH(comm, CCO_SCATTER, root, true, false, sendbuf, recvbuf,
         sendcount, recvcount, sendtype, recvtype, (MPI_Op)0);
     if (again != NULL)
         return again->run(again, sendbuf, recvbuf, NULL);
-    return other_CRESTA_Scatter_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root,
+    return CRESTA_Scatter_c_slow(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root,
         comm);
 }
 
@@ -1114,23 +1118,23 @@ int CRESTA_Scatterv_c(const void *sendbuf, const MPI_Count sendcounts[], const M
 {
     cco_comm *state = cco_enter(comm, CCO_SCATTERV);
     if (state == NULL)
-        return cco_native[CCO_BY_CRESTA].Scatterv_c(sendbuf, sendcounts, displs, sendtype, recvbuf,
-            recvcount, recvtype, root, comm);
+        return cco_native[CCO_CALLER_CRESTA].Scatterv_c(sendbuf, sendcounts, displs, sendtype,
+            recvbuf, recvcount, recvtype, root, comm);
     return cco_dispatch(state, &(cco_call){.coll = CCO_SCATTERV, .large = true, .sendbuf = sendbuf,
         .sendcounts = sendcounts, .senddispls = displs, .sendtype = sendtype, .recvbuf = recvbuf,
         .recvcount = recvcount, .recvtype = recvtype, .root = root, .comm = comm});
 }
 
-CCO_OTHERS static int other_CRESTA_Reduce_c(const void *sendbuf, void *recvbuf, MPI_Count count,
+CCO_SLOW_PATH static int CRESTA_Reduce_c_slow(const void *sendbuf, void *recvbuf, MPI_Count count,
     MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm)
 {
     cco_comm *state = cco_enter(comm, CCO_REDUCE);
     if (state == NULL)
-        return cco_native[CCO_BY_CRESTA].Reduce_c(sendbuf, recvbuf, count, datatype, op, root,
+        return cco_native[CCO_CALLER_CRESTA].Reduce_c(sendbuf, recvbuf, count, datatype, op, root,
             comm);
     return cco_dispatch(state, &(cco_call){.coll = CCO_REDUCE, .large = true, .sendbuf = sendbuf,
         .recvbuf = recvbuf, .sendcount = count, .recvcount = count, .sendtype = datatype,
-        .recvtype = datatype, .op = op, .root = root, .comm = comm, .by = CCO_BY_CRESTA,
+        .recvtype = datatype, .op = op, .root = root, .comm = comm, .by = CCO_CALLER_CRESTA,
         CCO_NO_ARRAYS});
 }
 
@@ -1138,25 +1142,25 @@ int CRESTA_Reduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Dat
     MPI_Op op, int root, MPI_Comm comm)
 {
     if (cco_phase_now() == CCO_IDLE)
-        return cco_native[CCO_BY_CRESTA].Reduce_c(sendbuf, recvbuf, count, datatype, op, root,
+        return cco_native[CCO_CALLER_CRESTA].Reduce_c(sendbuf, recvbuf, count, datatype, op, root,
             comm);
-    const cco_repeat *again = CCO_AGAIN(comm, CCO_REDUCE, root, true, true, sendbuf, recvbuf, count,
-        count, datatype, datatype, op);
+    const cco_repeat *again = CCO_FAST_PATH(comm, CCO_REDUCE, root, true, true, sendbuf, recvbuf,
+        count, count, datatype, datatype, op);
     if (again != NULL)
         return again->run(again, sendbuf, recvbuf, NULL);
-    return other_CRESTA_Reduce_c(sendbuf, recvbuf, count, datatype, op, root, comm);
+    return CRESTA_Reduce_c_slow(sendbuf, recvbuf, count, datatype, op, root, comm);
 }
 
-CCO_OTHERS static int other_CRESTA_Allgather_c(const void *sendbuf, MPI_Count sendcount,
+CCO_SLOW_PATH static int CRESTA_Allgather_c_slow(const void *sendbuf, MPI_Count sendcount,
     MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm)
 {
     cco_comm *state = cco_enter(comm, CCO_ALLGATHER);
     if (state == NULL)
-        return cco_native[CCO_BY_CRESTA].Allgather_c(sendbuf, sendcount, sendtype, recvbuf,
+        return cco_native[CCO_CALLER_CRESTA].Allgather_c(sendbuf, sendcount, sendtype, recvbuf,
             recvcount, recvtype, comm);
     return cco_dispatch(state, &(cco_call){.coll = CCO_ALLGATHER, .large = true, .sendbuf = sendbuf,
         .sendcount = sendcount, .sendtype = sendtype, .recvbuf = recvbuf, .recvcount = recvcount,
-        .recvtype = recvtype, .comm = comm, .by = CCO_BY_CRESTA, .root = 0, .op = 0,
+        .recvtype = recvtype, .comm = comm, .by = CCO_CALLER_CRESTA, .root = 0, .op = 0,
         CCO_NO_ARRAYS});
 }
 
@@ -1164,13 +1168,13 @@ int CRESTA_Allgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype se
     void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm)
 {
     if (cco_phase_now() == CCO_IDLE)
-        return cco_native[CCO_BY_CRESTA].Allgather_c(sendbuf, sendcount, sendtype, recvbuf,
+        return cco_native[CCO_CALLER_CRESTA].Allgather_c(sendbuf, sendcount, sendtype, recvbuf,
             recvcount, recvtype, comm);
-    const cco_repeat *again = CCO_AGAIN(comm, CCO_ALLGATHER, 0, true, false, sendbuf, recvbuf,
+    const cco_repeat *again = CCO_FAST_PATH(comm, CCO_ALLGATHER, 0, true, false, sendbuf, recvbuf,
         sendcount, recvcount, sendtype, recvtype, (MPI_Op)0);
     if (again != NULL)
         return again->run(again, sendbuf, recvbuf, NULL);
-    return other_CRESTA_Allgather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype,
+    return CRESTA_Allgather_c_slow(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype,
         comm);
 }
 
@@ -1180,22 +1184,23 @@ int CRESTA_Allgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype s
 {
     cco_comm *state = cco_enter(comm, CCO_ALLGATHERV);
     if (state == NULL)
-        return cco_native[CCO_BY_CRESTA].Allgatherv_c(sendbuf, sendcount, sendtype, recvbuf,
+        return cco_native[CCO_CALLER_CRESTA].Allgatherv_c(sendbuf, sendcount, sendtype, recvbuf,
             recvcounts, displs, recvtype, comm);
     return cco_dispatch(state, &(cco_call){.coll = CCO_ALLGATHERV, .large = true,
         .sendbuf = sendbuf, .sendcount = sendcount, .sendtype = sendtype, .recvbuf = recvbuf,
         .recvcounts = recvcounts, .recvdispls = displs, .recvtype = recvtype, .comm = comm});
 }
 
-CCO_OTHERS static int other_CRESTA_Allreduce_c(const void *sendbuf, void *recvbuf, MPI_Count count,
-    MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
+CCO_SLOW_PATH static int CRESTA_Allreduce_c_slow(const void *sendbuf, void *recvbuf,
+    MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
 {
     cco_comm *state = cco_enter(comm, CCO_ALLREDUCE);
     if (state == NULL)
-        return cco_native[CCO_BY_CRESTA].Allreduce_c(sendbuf, recvbuf, count, datatype, op, comm);
+        return cco_native[CCO_CALLER_CRESTA].Allreduce_c(sendbuf, recvbuf, count, datatype, op,
+            comm);
     return cco_dispatch(state, &(cco_call){.coll = CCO_ALLREDUCE, .large = true, .sendbuf = sendbuf,
         .recvbuf = recvbuf, .sendcount = count, .recvcount = count, .sendtype = datatype,
-        .recvtype = datatype, .op = op, .comm = comm, .by = CCO_BY_CRESTA, .root = 0,
+        .recvtype = datatype, .op = op, .comm = comm, .by = CCO_CALLER_CRESTA, .root = 0,
         CCO_NO_ARRAYS});
 }
 
@@ -1203,12 +1208,13 @@ int CRESTA_Allreduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_
     MPI_Op op, MPI_Comm comm)
 {
     if (cco_phase_now() == CCO_IDLE)
-        return cco_native[CCO_BY_CRESTA].Allreduce_c(sendbuf, recvbuf, count, datatype, op, comm);
-    const cco_repeat *again = CCO_AGAIN(comm, CCO_ALLREDUCE, 0, true, true, sendbuf, recvbuf, count,
-        count, datatype, datatype, op);
+        return cco_native[CCO_CALLER_CRESTA].Allreduce_c(sendbuf, recvbuf, count, datatype, op,
+            comm);
+    const cco_repeat *again = CCO_FAST_PATH(comm, CCO_ALLREDUCE, 0, true, true, sendbuf, recvbuf,
+        count, count, datatype, datatype, op);
     if (again != NULL)
         return again->run(again, sendbuf, recvbuf, NULL);
-    return other_CRESTA_Allreduce_c(sendbuf, recvbuf, count, datatype, op, comm);
+    return CRESTA_Allreduce_c_slow(sendbuf, recvbuf, count, datatype, op, comm);
 }
 
 int CRESTA_Reduce_scatter_c(const void *sendbuf, void *recvbuf, const MPI_Count recvcounts[],
@@ -1216,23 +1222,23 @@ int CRESTA_Reduce_scatter_c(const void *sendbuf, void *recvbuf, const MPI_Count 
 {
     cco_comm *state = cco_enter(comm, CCO_REDUCE_SCATTER);
     if (state == NULL)
-        return cco_native[CCO_BY_CRESTA].Reduce_scatter_c(sendbuf, recvbuf, recvcounts, datatype,
-            op, comm);
+        return cco_native[CCO_CALLER_CRESTA].Reduce_scatter_c(sendbuf, recvbuf, recvcounts,
+            datatype, op, comm);
     return cco_dispatch(state, &(cco_call){.coll = CCO_REDUCE_SCATTER, .large = true,
         .sendbuf = sendbuf, .recvbuf = recvbuf, .recvcounts = recvcounts, .sendtype = datatype,
         .recvtype = datatype, .op = op, .comm = comm});
 }
 
-CCO_OTHERS static int other_CRESTA_Reduce_scatter_block_c(const void *sendbuf, void *recvbuf,
+CCO_SLOW_PATH static int CRESTA_Reduce_scatter_block_c_slow(const void *sendbuf, void *recvbuf,
     MPI_Count recvcount, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
 {
     cco_comm *state = cco_enter(comm, CCO_REDUCE_SCATTER_BLOCK);
     if (state == NULL)
-        return cco_native[CCO_BY_CRESTA].Reduce_scatter_block_c(sendbuf, recvbuf, recvcount,
+        return cco_native[CCO_CALLER_CRESTA].Reduce_scatter_block_c(sendbuf, recvbuf, recvcount,
             datatype, op, comm);
     return cco_dispatch(state, &(cco_call){.coll = CCO_REDUCE_SCATTER_BLOCK, .large = true,
         .sendbuf = sendbuf, .recvbuf = recvbuf, .recvcount = recvcount, .sendtype = datatype,
-        .recvtype = datatype, .op = op, .comm = comm, .by = CCO_BY_CRESTA, .root = 0,
+        .recvtype = datatype, .op = op, .comm = comm, .by = CCO_CALLER_CRESTA, .root = 0,
         CCO_NO_ARRAYS});
 }
 
@@ -1240,25 +1246,25 @@ int CRESTA_Reduce_scatter_block_c(const void *sendbuf, void *recvbuf, MPI_Count 
     MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
 {
     if (cco_phase_now() == CCO_IDLE)
-        return cco_native[CCO_BY_CRESTA].Reduce_scatter_block_c(sendbuf, recvbuf, recvcount,
+        return cco_native[CCO_CALLER_CRESTA].Reduce_scatter_block_c(sendbuf, recvbuf, recvcount,
             datatype, op, comm);
-    const cco_repeat *again = CCO_AGAIN(comm, CCO_REDUCE_SCATTER_BLOCK, 0, true, false, sendbuf,
+    const cco_repeat *again = CCO_FAST_PATH(comm, CCO_REDUCE_SCATTER_BLOCK, 0, true, false, sendbuf,
         recvbuf, 0, recvcount, datatype, datatype, op);
     if (again != NULL)
         return again->run(again, sendbuf, recvbuf, NULL);
-    return other_CRESTA_Reduce_scatter_block_c(sendbuf, recvbuf, recvcount, datatype, op, comm);
+    return CRESTA_Reduce_scatter_block_c_slow(sendbuf, recvbuf, recvcount, datatype, op, comm);
 }
 
-CCO_OTHERS static int other_CRESTA_Alltoall_c(const void *sendbuf, MPI_Count sendcount,
+CCO_SLOW_PATH static int CRESTA_Alltoall_c_slow(const void *sendbuf, MPI_Count sendcount,
     MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm)
 {
     cco_comm *state = cco_enter(comm, CCO_ALLTOALL);
     if (state == NULL)
-        return cco_native[CCO_BY_CRESTA].Alltoall_c(sendbuf, sendcount, sendtype, recvbuf,
+        return cco_native[CCO_CALLER_CRESTA].Alltoall_c(sendbuf, sendcount, sendtype, recvbuf,
             recvcount, recvtype, comm);
     return cco_dispatch(state, &(cco_call){.coll = CCO_ALLTOALL, .large = true, .sendbuf = sendbuf,
         .sendcount = sendcount, .sendtype = sendtype, .recvbuf = recvbuf, .recvcount = recvcount,
-        .recvtype = recvtype, .comm = comm, .by = CCO_BY_CRESTA, .root = 0, .op = 0,
+        .recvtype = recvtype, .comm = comm, .by = CCO_CALLER_CRESTA, .root = 0, .op = 0,
         CCO_NO_ARRAYS});
 }
 
@@ -1266,14 +1272,13 @@ int CRESTA_Alltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sen
     void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm)
 {
     if (cco_phase_now() == CCO_IDLE)
-        return cco_native[CCO_BY_CRESTA].Alltoall_c(sendbuf, sendcount, sendtype, recvbuf,
+        return cco_native[CCO_CALLER_CRESTA].Alltoall_c(sendbuf, sendcount, sendtype, recvbuf,
             recvcount, recvtype, comm);
-    const cco_repeat *again = CCO_AGAIN(comm, CCO_ALLTOALL, 0, true, false, sendbuf, recvbuf,
+    const cco_repeat *again = CCO_FAST_PATH(comm, CCO_ALLTOALL, 0, true, false, sendbuf, recvbuf,
         sendcount, recvcount, sendtype, recvtype, (MPI_Op)0);
     if (again != NULL)
         return again->run(again, sendbuf, recvbuf, NULL);
-    return other_CRESTA_Alltoall_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype,
-        comm);
+    return CRESTA_Alltoall_c_slow(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
 }
 
 int CRESTA_Alltoallv_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
@@ -1282,7 +1287,7 @@ int CRESTA_Alltoallv_c(const void *sendbuf, const MPI_Count sendcounts[], const 
 {
     cco_comm *state = cco_enter(comm, CCO_ALLTOALLV);
     if (state == NULL)
-        return cco_native[CCO_BY_CRESTA].Alltoallv_c(sendbuf, sendcounts, sdispls, sendtype,
+        return cco_native[CCO_CALLER_CRESTA].Alltoallv_c(sendbuf, sendcounts, sdispls, sendtype,
             recvbuf, recvcounts, rdispls, recvtype, comm);
     return cco_dispatch(state, &(cco_call){.coll = CCO_ALLTOALLV, .large = true, .sendbuf = sendbuf,
         .sendcounts = sendcounts, .senddispls = sdispls, .sendtype = sendtype, .recvbuf = recvbuf,
@@ -1295,22 +1300,22 @@ int CRESTA_Alltoallw_c(const void *sendbuf, const MPI_Count sendcounts[], const 
 {
     cco_comm *state = cco_enter(comm, CCO_ALLTOALLW);
     if (state == NULL)
-        return cco_native[CCO_BY_CRESTA].Alltoallw_c(sendbuf, sendcounts, sdispls, sendtypes,
+        return cco_native[CCO_CALLER_CRESTA].Alltoallw_c(sendbuf, sendcounts, sdispls, sendtypes,
             recvbuf, recvcounts, rdispls, recvtypes, comm);
     return cco_dispatch(state, &(cco_call){.coll = CCO_ALLTOALLW, .large = true, .sendbuf = sendbuf,
         .sendcounts = sendcounts, .senddispls = sdispls, .sendtypes = sendtypes, .recvbuf = recvbuf,
         .recvcounts = recvcounts, .recvdispls = rdispls, .recvtypes = recvtypes, .comm = comm});
 }
 
-CCO_OTHERS static int other_CRESTA_Scan_c(const void *sendbuf, void *recvbuf, MPI_Count count,
+CCO_SLOW_PATH static int CRESTA_Scan_c_slow(const void *sendbuf, void *recvbuf, MPI_Count count,
     MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
 {
     cco_comm *state = cco_enter(comm, CCO_SCAN);
     if (state == NULL)
-        return cco_native[CCO_BY_CRESTA].Scan_c(sendbuf, recvbuf, count, datatype, op, comm);
+        return cco_native[CCO_CALLER_CRESTA].Scan_c(sendbuf, recvbuf, count, datatype, op, comm);
     return cco_dispatch(state, &(cco_call){.coll = CCO_SCAN, .large = true, .sendbuf = sendbuf,
         .recvbuf = recvbuf, .sendcount = count, .recvcount = count, .sendtype = datatype,
-        .recvtype = datatype, .op = op, .comm = comm, .by = CCO_BY_CRESTA, .root = 0,
+        .recvtype = datatype, .op = op, .comm = comm, .by = CCO_CALLER_CRESTA, .root = 0,
         CCO_NO_ARRAYS});
 }
 
@@ -1318,23 +1323,23 @@ int CRESTA_Scan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datat
     MPI_Op op, MPI_Comm comm)
 {
     if (cco_phase_now() == CCO_IDLE)
-        return cco_native[CCO_BY_CRESTA].Scan_c(sendbuf, recvbuf, count, datatype, op, comm);
-    const cco_repeat *again = CCO_AGAIN(comm, CCO_SCAN, 0, true, true, sendbuf, recvbuf, count,
+        return cco_native[CCO_CALLER_CRESTA].Scan_c(sendbuf, recvbuf, count, datatype, op, comm);
+    const cco_repeat *again = CCO_FAST_PATH(comm, CCO_SCAN, 0, true, true, sendbuf, recvbuf, count,
         count, datatype, datatype, op);
     if (again != NULL)
         return again->run(again, sendbuf, recvbuf, NULL);
-    return other_CRESTA_Scan_c(sendbuf, recvbuf, count, datatype, op, comm);
+    return CRESTA_Scan_c_slow(sendbuf, recvbuf, count, datatype, op, comm);
 }
 
-CCO_OTHERS static int other_CRESTA_Exscan_c(const void *sendbuf, void *recvbuf, MPI_Count count,
+CCO_SLOW_PATH static int CRESTA_Exscan_c_slow(const void *sendbuf, void *recvbuf, MPI_Count count,
     MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
 {
     cco_comm *state = cco_enter(comm, CCO_EXSCAN);
     if (state == NULL)
-        return cco_native[CCO_BY_CRESTA].Exscan_c(sendbuf, recvbuf, count, datatype, op, comm);
+        return cco_native[CCO_CALLER_CRESTA].Exscan_c(sendbuf, recvbuf, count, datatype, op, comm);
     return cco_dispatch(state, &(cco_call){.coll = CCO_EXSCAN, .large = true, .sendbuf = sendbuf,
         .recvbuf = recvbuf, .sendcount = count, .recvcount = count, .sendtype = datatype,
-        .recvtype = datatype, .op = op, .comm = comm, .by = CCO_BY_CRESTA, .root = 0,
+        .recvtype = datatype, .op = op, .comm = comm, .by = CCO_CALLER_CRESTA, .root = 0,
         CCO_NO_ARRAYS});
 }
 
@@ -1342,38 +1347,38 @@ int CRESTA_Exscan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Dat
     MPI_Op op, MPI_Comm comm)
 {
     if (cco_phase_now() == CCO_IDLE)
-        return cco_native[CCO_BY_CRESTA].Exscan_c(sendbuf, recvbuf, count, datatype, op, comm);
-    const cco_repeat *again = CCO_AGAIN(comm, CCO_EXSCAN, 0, true, true, sendbuf, recvbuf, count,
-        count, datatype, datatype, op);
+        return cco_native[CCO_CALLER_CRESTA].Exscan_c(sendbuf, recvbuf, count, datatype, op, comm);
+    const cco_repeat *again = CCO_FAST_PATH(comm, CCO_EXSCAN, 0, true, true, sendbuf, recvbuf,
+        count, count, datatype, datatype, op);
     if (again != NULL)
         return again->run(again, sendbuf, recvbuf, NULL);
-    return other_CRESTA_Exscan_c(sendbuf, recvbuf, count, datatype, op, comm);
+    return CRESTA_Exscan_c_slow(sendbuf, recvbuf, count, datatype, op, comm);
 }
 
-CCO_OTHERS static int other_CRESTA_Neighbor_allgather_c(const void *sendbuf, MPI_Count sendcount,
+CCO_SLOW_PATH static int CRESTA_Neighbor_allgather_c_slow(const void *sendbuf, MPI_Count sendcount,
     MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm)
 {
     cco_comm *state = cco_enter(comm, CCO_NEIGHBOR_ALLGATHER);
     if (state == NULL)
-        return cco_native[CCO_BY_CRESTA].Neighbor_allgather_c(sendbuf, sendcount, sendtype, recvbuf,
-            recvcount, recvtype, comm);
+        return cco_native[CCO_CALLER_CRESTA].Neighbor_allgather_c(sendbuf, sendcount, sendtype,
+            recvbuf, recvcount, recvtype, comm);
     return cco_dispatch(state, &(cco_call){.coll = CCO_NEIGHBOR_ALLGATHER, .large = true,
         .sendbuf = sendbuf, .sendcount = sendcount, .sendtype = sendtype, .recvbuf = recvbuf,
-        .recvcount = recvcount, .recvtype = recvtype, .comm = comm, .by = CCO_BY_CRESTA, .root = 0,
-        .op = 0, CCO_NO_ARRAYS});
+        .recvcount = recvcount, .recvtype = recvtype, .comm = comm, .by = CCO_CALLER_CRESTA,
+        .root = 0, .op = 0, CCO_NO_ARRAYS});
 }
 
 int CRESTA_Neighbor_allgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
     void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm)
 {
     if (cco_phase_now() == CCO_IDLE)
-        return cco_native[CCO_BY_CRESTA].Neighbor_allgather_c(sendbuf, sendcount, sendtype, recvbuf,
-            recvcount, recvtype, comm);
-    const cco_repeat *again = CCO_AGAIN(comm, CCO_NEIGHBOR_ALLGATHER, 0, true, false, sendbuf,
+        return cco_native[CCO_CALLER_CRESTA].Neighbor_allgather_c(sendbuf, sendcount, sendtype,
+            recvbuf, recvcount, recvtype, comm);
+    const cco_repeat *again = CCO_FAST_PATH(comm, CCO_NEIGHBOR_ALLGATHER, 0, true, false, sendbuf,
         recvbuf, sendcount, recvcount, sendtype, recvtype, (MPI_Op)0);
     if (again != NULL)
         return again->run(again, sendbuf, recvbuf, NULL);
-    return other_CRESTA_Neighbor_allgather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount,
+    return CRESTA_Neighbor_allgather_c_slow(sendbuf, sendcount, sendtype, recvbuf, recvcount,
         recvtype, comm);
 }
 
@@ -1383,37 +1388,37 @@ int CRESTA_Neighbor_allgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_D
 {
     cco_comm *state = cco_enter(comm, CCO_NEIGHBOR_ALLGATHERV);
     if (state == NULL)
-        return cco_native[CCO_BY_CRESTA].Neighbor_allgatherv_c(sendbuf, sendcount, sendtype,
+        return cco_native[CCO_CALLER_CRESTA].Neighbor_allgatherv_c(sendbuf, sendcount, sendtype,
             recvbuf, recvcounts, displs, recvtype, comm);
     return cco_dispatch(state, &(cco_call){.coll = CCO_NEIGHBOR_ALLGATHERV, .large = true,
         .sendbuf = sendbuf, .sendcount = sendcount, .sendtype = sendtype, .recvbuf = recvbuf,
         .recvcounts = recvcounts, .recvdispls = displs, .recvtype = recvtype, .comm = comm});
 }
 
-CCO_OTHERS static int other_CRESTA_Neighbor_alltoall_c(const void *sendbuf, MPI_Count sendcount,
+CCO_SLOW_PATH static int CRESTA_Neighbor_alltoall_c_slow(const void *sendbuf, MPI_Count sendcount,
     MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm)
 {
     cco_comm *state = cco_enter(comm, CCO_NEIGHBOR_ALLTOALL);
     if (state == NULL)
-        return cco_native[CCO_BY_CRESTA].Neighbor_alltoall_c(sendbuf, sendcount, sendtype, recvbuf,
-            recvcount, recvtype, comm);
+        return cco_native[CCO_CALLER_CRESTA].Neighbor_alltoall_c(sendbuf, sendcount, sendtype,
+            recvbuf, recvcount, recvtype, comm);
     return cco_dispatch(state, &(cco_call){.coll = CCO_NEIGHBOR_ALLTOALL, .large = true,
         .sendbuf = sendbuf, .sendcount = sendcount, .sendtype = sendtype, .recvbuf = recvbuf,
-        .recvcount = recvcount, .recvtype = recvtype, .comm = comm, .by = CCO_BY_CRESTA, .root = 0,
-        .op = 0, CCO_NO_ARRAYS});
+        .recvcount = recvcount, .recvtype = recvtype, .comm = comm, .by = CCO_CALLER_CRESTA,
+        .root = 0, .op = 0, CCO_NO_ARRAYS});
 }
 
 int CRESTA_Neighbor_alltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
     void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm)
 {
     if (cco_phase_now() == CCO_IDLE)
-        return cco_native[CCO_BY_CRESTA].Neighbor_alltoall_c(sendbuf, sendcount, sendtype, recvbuf,
-            recvcount, recvtype, comm);
-    const cco_repeat *again = CCO_AGAIN(comm, CCO_NEIGHBOR_ALLTOALL, 0, true, false, sendbuf,
+        return cco_native[CCO_CALLER_CRESTA].Neighbor_alltoall_c(sendbuf, sendcount, sendtype,
+            recvbuf, recvcount, recvtype, comm);
+    const cco_repeat *again = CCO_FAST_PATH(comm, CCO_NEIGHBOR_ALLTOALL, 0, true, false, sendbuf,
         recvbuf, sendcount, recvcount, sendtype, recvtype, (MPI_Op)0);
     if (again != NULL)
         return again->run(again, sendbuf, recvbuf, NULL);
-    return other_CRESTA_Neighbor_alltoall_c(sendbuf, sendcount, sendtype, recvbuf, recvcount,
+    return CRESTA_Neighbor_alltoall_c_slow(sendbuf, sendcount, sendtype, recvbuf, recvcount,
         recvtype, comm);
 }
 
@@ -1423,7 +1428,7 @@ int CRESTA_Neighbor_alltoallv_c(const void *sendbuf, const MPI_Count sendcounts[
 {
     cco_comm *state = cco_enter(comm, CCO_NEIGHBOR_ALLTOALLV);
     if (state == NULL)
-        return cco_native[CCO_BY_CRESTA].Neighbor_alltoallv_c(sendbuf, sendcounts, sdispls,
+        return cco_native[CCO_CALLER_CRESTA].Neighbor_alltoallv_c(sendbuf, sendcounts, sdispls,
             sendtype, recvbuf, recvcounts, rdispls, recvtype, comm);
     return cco_dispatch(state, &(cco_call){.coll = CCO_NEIGHBOR_ALLTOALLV, .large = true,
         .sendbuf = sendbuf, .sendcounts = sendcounts, .senddispls = sdispls, .sendtype = sendtype,
@@ -1438,7 +1443,7 @@ int CRESTA_Neighbor_alltoallw_c(const void *sendbuf, const MPI_Count sendcounts[
 {
     cco_comm *state = cco_enter(comm, CCO_NEIGHBOR_ALLTOALLW);
     if (state == NULL)
-        return cco_native[CCO_BY_CRESTA].Neighbor_alltoallw_c(sendbuf, sendcounts, sdispls,
+        return cco_native[CCO_CALLER_CRESTA].Neighbor_alltoallw_c(sendbuf, sendcounts, sdispls,
             sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm);
     return cco_dispatch(state, &(cco_call){.coll = CCO_NEIGHBOR_ALLTOALLW, .large = true,
         .sendbuf = sendbuf, .sendcounts = sendcounts, .senddispls = sdispls, .sendtypes = sendtypes,
@@ -1451,7 +1456,7 @@ int CRESTA_Neighbor_reduce_c(const void *sendbuf, void *recvbuf, MPI_Count count
 {
     return cco_dispatch_ours(&(cco_call){.coll = CCO_NEIGHBOR_REDUCE, .large = true,
         .sendbuf = sendbuf, .recvbuf = recvbuf, .sendcount = count, .recvcount = count,
-        .sendtype = datatype, .recvtype = datatype, .op = op, .comm = comm, .by = CCO_BY_CRESTA,
+        .sendtype = datatype, .recvtype = datatype, .op = op, .comm = comm, .by = CCO_CALLER_CRESTA,
         .root = 0, CCO_NO_ARRAYS});
 }
 
@@ -1460,7 +1465,7 @@ int CRESTA_Neighbor_alltoall_reduce_c(const void *sendbuf, void *recvbuf, MPI_Co
 {
     return cco_dispatch_ours(&(cco_call){.coll = CCO_NEIGHBOR_ALLTOALL_REDUCE, .large = true,
         .sendbuf = sendbuf, .recvbuf = recvbuf, .sendcount = count, .recvcount = count,
-        .sendtype = datatype, .recvtype = datatype, .op = op, .comm = comm, .by = CCO_BY_CRESTA,
+        .sendtype = datatype, .recvtype = datatype, .op = op, .comm = comm, .by = CCO_CALLER_CRESTA,
         .root = 0, CCO_NO_ARRAYS});
 }
 #endif
@@ -1471,7 +1476,7 @@ int CRESTA_Ibcast_c(void *buffer, MPI_Count count, MPI_Datatype datatype, int ro
 {
     cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
-        return cco_native[CCO_BY_CRESTA].Ibcast_c(buffer, count, datatype, root, comm, request);
+        return cco_native[CCO_CALLER_CRESTA].Ibcast_c(buffer, count, datatype, root, comm, request);
     return cco_start(state, CCO_NONBLOCKING, &(cco_call){.coll = CCO_BCAST, .large = true,
         .sendbuf = buffer, .recvbuf = buffer, .sendcount = count, .recvcount = count,
         .sendtype = datatype, .recvtype = datatype, .root = root, .comm = comm}, MPI_INFO_NULL,
@@ -1483,8 +1488,8 @@ int CRESTA_Igather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype send
 {
     cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
-        return cco_native[CCO_BY_CRESTA].Igather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount,
-            recvtype, root, comm, request);
+        return cco_native[CCO_CALLER_CRESTA].Igather_c(sendbuf, sendcount, sendtype, recvbuf,
+            recvcount, recvtype, root, comm, request);
     return cco_start(state, CCO_NONBLOCKING, &(cco_call){.coll = CCO_GATHER, .large = true,
         .sendbuf = sendbuf, .sendcount = sendcount, .sendtype = sendtype, .recvbuf = recvbuf,
         .recvcount = recvcount, .recvtype = recvtype, .root = root, .comm = comm}, MPI_INFO_NULL,
@@ -1497,7 +1502,7 @@ int CRESTA_Igatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sen
 {
     cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
-        return cco_native[CCO_BY_CRESTA].Igatherv_c(sendbuf, sendcount, sendtype, recvbuf,
+        return cco_native[CCO_CALLER_CRESTA].Igatherv_c(sendbuf, sendcount, sendtype, recvbuf,
             recvcounts, displs, recvtype, root, comm, request);
     return cco_start(state, CCO_NONBLOCKING, &(cco_call){.coll = CCO_GATHERV, .large = true,
         .sendbuf = sendbuf, .sendcount = sendcount, .sendtype = sendtype, .recvbuf = recvbuf,
@@ -1511,7 +1516,7 @@ int CRESTA_Iscatter_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sen
 {
     cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
-        return cco_native[CCO_BY_CRESTA].Iscatter_c(sendbuf, sendcount, sendtype, recvbuf,
+        return cco_native[CCO_CALLER_CRESTA].Iscatter_c(sendbuf, sendcount, sendtype, recvbuf,
             recvcount, recvtype, root, comm, request);
     return cco_start(state, CCO_NONBLOCKING, &(cco_call){.coll = CCO_SCATTER, .large = true,
         .sendbuf = sendbuf, .sendcount = sendcount, .sendtype = sendtype, .recvbuf = recvbuf,
@@ -1525,8 +1530,8 @@ int CRESTA_Iscatterv_c(const void *sendbuf, const MPI_Count sendcounts[], const 
 {
     cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
-        return cco_native[CCO_BY_CRESTA].Iscatterv_c(sendbuf, sendcounts, displs, sendtype, recvbuf,
-            recvcount, recvtype, root, comm, request);
+        return cco_native[CCO_CALLER_CRESTA].Iscatterv_c(sendbuf, sendcounts, displs, sendtype,
+            recvbuf, recvcount, recvtype, root, comm, request);
     return cco_start(state, CCO_NONBLOCKING, &(cco_call){.coll = CCO_SCATTERV, .large = true,
         .sendbuf = sendbuf, .sendcounts = sendcounts, .senddispls = displs, .sendtype = sendtype,
         .recvbuf = recvbuf, .recvcount = recvcount, .recvtype = recvtype, .root = root,
@@ -1538,7 +1543,7 @@ int CRESTA_Ireduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Da
 {
     cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
-        return cco_native[CCO_BY_CRESTA].Ireduce_c(sendbuf, recvbuf, count, datatype, op, root,
+        return cco_native[CCO_CALLER_CRESTA].Ireduce_c(sendbuf, recvbuf, count, datatype, op, root,
             comm, request);
     return cco_start(state, CCO_NONBLOCKING, &(cco_call){.coll = CCO_REDUCE, .large = true,
         .sendbuf = sendbuf, .recvbuf = recvbuf, .sendcount = count, .recvcount = count,
@@ -1551,7 +1556,7 @@ int CRESTA_Iallgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype s
 {
     cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
-        return cco_native[CCO_BY_CRESTA].Iallgather_c(sendbuf, sendcount, sendtype, recvbuf,
+        return cco_native[CCO_CALLER_CRESTA].Iallgather_c(sendbuf, sendcount, sendtype, recvbuf,
             recvcount, recvtype, comm, request);
     return cco_start(state, CCO_NONBLOCKING, &(cco_call){.coll = CCO_ALLGATHER, .large = true,
         .sendbuf = sendbuf, .sendcount = sendcount, .sendtype = sendtype, .recvbuf = recvbuf,
@@ -1564,7 +1569,7 @@ int CRESTA_Iallgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype 
 {
     cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
-        return cco_native[CCO_BY_CRESTA].Iallgatherv_c(sendbuf, sendcount, sendtype, recvbuf,
+        return cco_native[CCO_CALLER_CRESTA].Iallgatherv_c(sendbuf, sendcount, sendtype, recvbuf,
             recvcounts, displs, recvtype, comm, request);
     return cco_start(state, CCO_NONBLOCKING, &(cco_call){.coll = CCO_ALLGATHERV, .large = true,
         .sendbuf = sendbuf, .sendcount = sendcount, .sendtype = sendtype, .recvbuf = recvbuf,
@@ -1577,8 +1582,8 @@ int CRESTA_Iallreduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI
 {
     cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
-        return cco_native[CCO_BY_CRESTA].Iallreduce_c(sendbuf, recvbuf, count, datatype, op, comm,
-            request);
+        return cco_native[CCO_CALLER_CRESTA].Iallreduce_c(sendbuf, recvbuf, count, datatype, op,
+            comm, request);
     return cco_start(state, CCO_NONBLOCKING, &(cco_call){.coll = CCO_ALLREDUCE, .large = true,
         .sendbuf = sendbuf, .recvbuf = recvbuf, .sendcount = count, .recvcount = count,
         .sendtype = datatype, .recvtype = datatype, .op = op, .comm = comm}, MPI_INFO_NULL,
@@ -1590,8 +1595,8 @@ int CRESTA_Ireduce_scatter_c(const void *sendbuf, void *recvbuf, const MPI_Count
 {
     cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
-        return cco_native[CCO_BY_CRESTA].Ireduce_scatter_c(sendbuf, recvbuf, recvcounts, datatype,
-            op, comm, request);
+        return cco_native[CCO_CALLER_CRESTA].Ireduce_scatter_c(sendbuf, recvbuf, recvcounts,
+            datatype, op, comm, request);
     return cco_start(state, CCO_NONBLOCKING, &(cco_call){.coll = CCO_REDUCE_SCATTER, .large = true,
         .sendbuf = sendbuf, .recvbuf = recvbuf, .recvcounts = recvcounts, .sendtype = datatype,
         .recvtype = datatype, .op = op, .comm = comm}, MPI_INFO_NULL, request);
@@ -1602,7 +1607,7 @@ int CRESTA_Ireduce_scatter_block_c(const void *sendbuf, void *recvbuf, MPI_Count
 {
     cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
-        return cco_native[CCO_BY_CRESTA].Ireduce_scatter_block_c(sendbuf, recvbuf, recvcount,
+        return cco_native[CCO_CALLER_CRESTA].Ireduce_scatter_block_c(sendbuf, recvbuf, recvcount,
             datatype, op, comm, request);
     return cco_start(state, CCO_NONBLOCKING, &(cco_call){.coll = CCO_REDUCE_SCATTER_BLOCK,
         .large = true, .sendbuf = sendbuf, .recvbuf = recvbuf, .recvcount = recvcount,
@@ -1615,7 +1620,7 @@ int CRESTA_Ialltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype se
 {
     cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
-        return cco_native[CCO_BY_CRESTA].Ialltoall_c(sendbuf, sendcount, sendtype, recvbuf,
+        return cco_native[CCO_CALLER_CRESTA].Ialltoall_c(sendbuf, sendcount, sendtype, recvbuf,
             recvcount, recvtype, comm, request);
     return cco_start(state, CCO_NONBLOCKING, &(cco_call){.coll = CCO_ALLTOALL, .large = true,
         .sendbuf = sendbuf, .sendcount = sendcount, .sendtype = sendtype, .recvbuf = recvbuf,
@@ -1628,7 +1633,7 @@ int CRESTA_Ialltoallv_c(const void *sendbuf, const MPI_Count sendcounts[], const
 {
     cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
-        return cco_native[CCO_BY_CRESTA].Ialltoallv_c(sendbuf, sendcounts, sdispls, sendtype,
+        return cco_native[CCO_CALLER_CRESTA].Ialltoallv_c(sendbuf, sendcounts, sdispls, sendtype,
             recvbuf, recvcounts, rdispls, recvtype, comm, request);
     return cco_start(state, CCO_NONBLOCKING, &(cco_call){.coll = CCO_ALLTOALLV, .large = true,
         .sendbuf = sendbuf, .sendcounts = sendcounts, .senddispls = sdispls, .sendtype = sendtype,
@@ -1642,7 +1647,7 @@ int CRESTA_Ialltoallw_c(const void *sendbuf, const MPI_Count sendcounts[], const
 {
     cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
-        return cco_native[CCO_BY_CRESTA].Ialltoallw_c(sendbuf, sendcounts, sdispls, sendtypes,
+        return cco_native[CCO_CALLER_CRESTA].Ialltoallw_c(sendbuf, sendcounts, sdispls, sendtypes,
             recvbuf, recvcounts, rdispls, recvtypes, comm, request);
     return cco_start(state, CCO_NONBLOCKING, &(cco_call){.coll = CCO_ALLTOALLW, .large = true,
         .sendbuf = sendbuf, .sendcounts = sendcounts, .senddispls = sdispls, .sendtypes = sendtypes,
@@ -1655,7 +1660,7 @@ int CRESTA_Iscan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Data
 {
     cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
-        return cco_native[CCO_BY_CRESTA].Iscan_c(sendbuf, recvbuf, count, datatype, op, comm,
+        return cco_native[CCO_CALLER_CRESTA].Iscan_c(sendbuf, recvbuf, count, datatype, op, comm,
             request);
     return cco_start(state, CCO_NONBLOCKING, &(cco_call){.coll = CCO_SCAN, .large = true,
         .sendbuf = sendbuf, .recvbuf = recvbuf, .sendcount = count, .recvcount = count,
@@ -1668,7 +1673,7 @@ int CRESTA_Iexscan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Da
 {
     cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
-        return cco_native[CCO_BY_CRESTA].Iexscan_c(sendbuf, recvbuf, count, datatype, op, comm,
+        return cco_native[CCO_CALLER_CRESTA].Iexscan_c(sendbuf, recvbuf, count, datatype, op, comm,
             request);
     return cco_start(state, CCO_NONBLOCKING, &(cco_call){.coll = CCO_EXSCAN, .large = true,
         .sendbuf = sendbuf, .recvbuf = recvbuf, .sendcount = count, .recvcount = count,
@@ -1681,7 +1686,7 @@ int CRESTA_Ineighbor_allgather_c(const void *sendbuf, MPI_Count sendcount, MPI_D
 {
     cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
-        return cco_native[CCO_BY_CRESTA].Ineighbor_allgather_c(sendbuf, sendcount, sendtype,
+        return cco_native[CCO_CALLER_CRESTA].Ineighbor_allgather_c(sendbuf, sendcount, sendtype,
             recvbuf, recvcount, recvtype, comm, request);
     return cco_start(state, CCO_NONBLOCKING, &(cco_call){.coll = CCO_NEIGHBOR_ALLGATHER,
         .large = true, .sendbuf = sendbuf, .sendcount = sendcount, .sendtype = sendtype,
@@ -1695,7 +1700,7 @@ int CRESTA_Ineighbor_allgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_
 {
     cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
-        return cco_native[CCO_BY_CRESTA].Ineighbor_allgatherv_c(sendbuf, sendcount, sendtype,
+        return cco_native[CCO_CALLER_CRESTA].Ineighbor_allgatherv_c(sendbuf, sendcount, sendtype,
             recvbuf, recvcounts, displs, recvtype, comm, request);
     return cco_start(state, CCO_NONBLOCKING, &(cco_call){.coll = CCO_NEIGHBOR_ALLGATHERV,
         .large = true, .sendbuf = sendbuf, .sendcount = sendcount, .sendtype = sendtype,
@@ -1708,8 +1713,8 @@ int CRESTA_Ineighbor_alltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Da
 {
     cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
-        return cco_native[CCO_BY_CRESTA].Ineighbor_alltoall_c(sendbuf, sendcount, sendtype, recvbuf,
-            recvcount, recvtype, comm, request);
+        return cco_native[CCO_CALLER_CRESTA].Ineighbor_alltoall_c(sendbuf, sendcount, sendtype,
+            recvbuf, recvcount, recvtype, comm, request);
     return cco_start(state, CCO_NONBLOCKING, &(cco_call){.coll = CCO_NEIGHBOR_ALLTOALL,
         .large = true, .sendbuf = sendbuf, .sendcount = sendcount, .sendtype = sendtype,
         .recvbuf = recvbuf, .recvcount = recvcount, .recvtype = recvtype, .comm = comm},
@@ -1722,7 +1727,7 @@ int CRESTA_Ineighbor_alltoallv_c(const void *sendbuf, const MPI_Count sendcounts
 {
     cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
-        return cco_native[CCO_BY_CRESTA].Ineighbor_alltoallv_c(sendbuf, sendcounts, sdispls,
+        return cco_native[CCO_CALLER_CRESTA].Ineighbor_alltoallv_c(sendbuf, sendcounts, sdispls,
             sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, request);
     return cco_start(state, CCO_NONBLOCKING, &(cco_call){.coll = CCO_NEIGHBOR_ALLTOALLV,
         .large = true, .sendbuf = sendbuf, .sendcounts = sendcounts, .senddispls = sdispls,
@@ -1737,7 +1742,7 @@ int CRESTA_Ineighbor_alltoallw_c(const void *sendbuf, const MPI_Count sendcounts
 {
     cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
-        return cco_native[CCO_BY_CRESTA].Ineighbor_alltoallw_c(sendbuf, sendcounts, sdispls,
+        return cco_native[CCO_CALLER_CRESTA].Ineighbor_alltoallw_c(sendbuf, sendcounts, sdispls,
             sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, request);
     return cco_start(state, CCO_NONBLOCKING, &(cco_call){.coll = CCO_NEIGHBOR_ALLTOALLW,
         .large = true, .sendbuf = sendbuf, .sendcounts = sendcounts, .senddispls = sdispls,
@@ -1752,7 +1757,7 @@ int CRESTA_Bcast_init_c(void *buffer, MPI_Count count, MPI_Datatype datatype, in
 {
     cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
-        return cco_native[CCO_BY_CRESTA].Bcast_init_c(buffer, count, datatype, root, comm, info,
+        return cco_native[CCO_CALLER_CRESTA].Bcast_init_c(buffer, count, datatype, root, comm, info,
             request);
     return cco_start(state, CCO_PERSISTENT, &(cco_call){.coll = CCO_BCAST, .large = true,
         .sendbuf = buffer, .recvbuf = buffer, .sendcount = count, .recvcount = count,
@@ -1765,7 +1770,7 @@ int CRESTA_Gather_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype 
 {
     cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
-        return cco_native[CCO_BY_CRESTA].Gather_init_c(sendbuf, sendcount, sendtype, recvbuf,
+        return cco_native[CCO_CALLER_CRESTA].Gather_init_c(sendbuf, sendcount, sendtype, recvbuf,
             recvcount, recvtype, root, comm, info, request);
     return cco_start(state, CCO_PERSISTENT, &(cco_call){.coll = CCO_GATHER, .large = true,
         .sendbuf = sendbuf, .sendcount = sendcount, .sendtype = sendtype, .recvbuf = recvbuf,
@@ -1778,7 +1783,7 @@ int CRESTA_Gatherv_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype
 {
     cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
-        return cco_native[CCO_BY_CRESTA].Gatherv_init_c(sendbuf, sendcount, sendtype, recvbuf,
+        return cco_native[CCO_CALLER_CRESTA].Gatherv_init_c(sendbuf, sendcount, sendtype, recvbuf,
             recvcounts, displs, recvtype, root, comm, info, request);
     return cco_start(state, CCO_PERSISTENT, &(cco_call){.coll = CCO_GATHERV, .large = true,
         .sendbuf = sendbuf, .sendcount = sendcount, .sendtype = sendtype, .recvbuf = recvbuf,
@@ -1792,7 +1797,7 @@ int CRESTA_Scatter_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype
 {
     cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
-        return cco_native[CCO_BY_CRESTA].Scatter_init_c(sendbuf, sendcount, sendtype, recvbuf,
+        return cco_native[CCO_CALLER_CRESTA].Scatter_init_c(sendbuf, sendcount, sendtype, recvbuf,
             recvcount, recvtype, root, comm, info, request);
     return cco_start(state, CCO_PERSISTENT, &(cco_call){.coll = CCO_SCATTER, .large = true,
         .sendbuf = sendbuf, .sendcount = sendcount, .sendtype = sendtype, .recvbuf = recvbuf,
@@ -1805,7 +1810,7 @@ int CRESTA_Scatterv_init_c(const void *sendbuf, const MPI_Count sendcounts[],
 {
     cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
-        return cco_native[CCO_BY_CRESTA].Scatterv_init_c(sendbuf, sendcounts, displs, sendtype,
+        return cco_native[CCO_CALLER_CRESTA].Scatterv_init_c(sendbuf, sendcounts, displs, sendtype,
             recvbuf, recvcount, recvtype, root, comm, info, request);
     return cco_start(state, CCO_PERSISTENT, &(cco_call){.coll = CCO_SCATTERV, .large = true,
         .sendbuf = sendbuf, .sendcounts = sendcounts, .senddispls = displs, .sendtype = sendtype,
@@ -1818,8 +1823,8 @@ int CRESTA_Reduce_init_c(const void *sendbuf, void *recvbuf, MPI_Count count, MP
 {
     cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
-        return cco_native[CCO_BY_CRESTA].Reduce_init_c(sendbuf, recvbuf, count, datatype, op, root,
-            comm, info, request);
+        return cco_native[CCO_CALLER_CRESTA].Reduce_init_c(sendbuf, recvbuf, count, datatype, op,
+            root, comm, info, request);
     return cco_start(state, CCO_PERSISTENT, &(cco_call){.coll = CCO_REDUCE, .large = true,
         .sendbuf = sendbuf, .recvbuf = recvbuf, .sendcount = count, .recvcount = count,
         .sendtype = datatype, .recvtype = datatype, .op = op, .root = root, .comm = comm}, info,
@@ -1832,7 +1837,7 @@ int CRESTA_Allgather_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Dataty
 {
     cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
-        return cco_native[CCO_BY_CRESTA].Allgather_init_c(sendbuf, sendcount, sendtype, recvbuf,
+        return cco_native[CCO_CALLER_CRESTA].Allgather_init_c(sendbuf, sendcount, sendtype, recvbuf,
             recvcount, recvtype, comm, info, request);
     return cco_start(state, CCO_PERSISTENT, &(cco_call){.coll = CCO_ALLGATHER, .large = true,
         .sendbuf = sendbuf, .sendcount = sendcount, .sendtype = sendtype, .recvbuf = recvbuf,
@@ -1845,8 +1850,8 @@ int CRESTA_Allgatherv_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datat
 {
     cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
-        return cco_native[CCO_BY_CRESTA].Allgatherv_init_c(sendbuf, sendcount, sendtype, recvbuf,
-            recvcounts, displs, recvtype, comm, info, request);
+        return cco_native[CCO_CALLER_CRESTA].Allgatherv_init_c(sendbuf, sendcount, sendtype,
+            recvbuf, recvcounts, displs, recvtype, comm, info, request);
     return cco_start(state, CCO_PERSISTENT, &(cco_call){.coll = CCO_ALLGATHERV, .large = true,
         .sendbuf = sendbuf, .sendcount = sendcount, .sendtype = sendtype, .recvbuf = recvbuf,
         .recvcounts = recvcounts, .recvdispls = displs, .recvtype = recvtype, .comm = comm}, info,
@@ -1858,7 +1863,7 @@ int CRESTA_Allreduce_init_c(const void *sendbuf, void *recvbuf, MPI_Count count,
 {
     cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
-        return cco_native[CCO_BY_CRESTA].Allreduce_init_c(sendbuf, recvbuf, count, datatype, op,
+        return cco_native[CCO_CALLER_CRESTA].Allreduce_init_c(sendbuf, recvbuf, count, datatype, op,
             comm, info, request);
     return cco_start(state, CCO_PERSISTENT, &(cco_call){.coll = CCO_ALLREDUCE, .large = true,
         .sendbuf = sendbuf, .recvbuf = recvbuf, .sendcount = count, .recvcount = count,
@@ -1870,7 +1875,7 @@ int CRESTA_Reduce_scatter_init_c(const void *sendbuf, void *recvbuf, const MPI_C
 {
     cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
-        return cco_native[CCO_BY_CRESTA].Reduce_scatter_init_c(sendbuf, recvbuf, recvcounts,
+        return cco_native[CCO_CALLER_CRESTA].Reduce_scatter_init_c(sendbuf, recvbuf, recvcounts,
             datatype, op, comm, info, request);
     return cco_start(state, CCO_PERSISTENT, &(cco_call){.coll = CCO_REDUCE_SCATTER, .large = true,
         .sendbuf = sendbuf, .recvbuf = recvbuf, .recvcounts = recvcounts, .sendtype = datatype,
@@ -1882,8 +1887,8 @@ int CRESTA_Reduce_scatter_block_init_c(const void *sendbuf, void *recvbuf, MPI_C
 {
     cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
-        return cco_native[CCO_BY_CRESTA].Reduce_scatter_block_init_c(sendbuf, recvbuf, recvcount,
-            datatype, op, comm, info, request);
+        return cco_native[CCO_CALLER_CRESTA].Reduce_scatter_block_init_c(sendbuf, recvbuf,
+            recvcount, datatype, op, comm, info, request);
     return cco_start(state, CCO_PERSISTENT, &(cco_call){.coll = CCO_REDUCE_SCATTER_BLOCK,
         .large = true, .sendbuf = sendbuf, .recvbuf = recvbuf, .recvcount = recvcount,
         .sendtype = datatype, .recvtype = datatype, .op = op, .comm = comm}, info, request);
@@ -1895,7 +1900,7 @@ int CRESTA_Alltoall_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatyp
 {
     cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
-        return cco_native[CCO_BY_CRESTA].Alltoall_init_c(sendbuf, sendcount, sendtype, recvbuf,
+        return cco_native[CCO_CALLER_CRESTA].Alltoall_init_c(sendbuf, sendcount, sendtype, recvbuf,
             recvcount, recvtype, comm, info, request);
     return cco_start(state, CCO_PERSISTENT, &(cco_call){.coll = CCO_ALLTOALL, .large = true,
         .sendbuf = sendbuf, .sendcount = sendcount, .sendtype = sendtype, .recvbuf = recvbuf,
@@ -1909,8 +1914,8 @@ int CRESTA_Alltoallv_init_c(const void *sendbuf, const MPI_Count sendcounts[],
 {
     cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
-        return cco_native[CCO_BY_CRESTA].Alltoallv_init_c(sendbuf, sendcounts, sdispls, sendtype,
-            recvbuf, recvcounts, rdispls, recvtype, comm, info, request);
+        return cco_native[CCO_CALLER_CRESTA].Alltoallv_init_c(sendbuf, sendcounts, sdispls,
+            sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, info, request);
     return cco_start(state, CCO_PERSISTENT, &(cco_call){.coll = CCO_ALLTOALLV, .large = true,
         .sendbuf = sendbuf, .sendcounts = sendcounts, .senddispls = sdispls, .sendtype = sendtype,
         .recvbuf = recvbuf, .recvcounts = recvcounts, .recvdispls = rdispls, .recvtype = recvtype,
@@ -1924,8 +1929,8 @@ int CRESTA_Alltoallw_init_c(const void *sendbuf, const MPI_Count sendcounts[],
 {
     cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
-        return cco_native[CCO_BY_CRESTA].Alltoallw_init_c(sendbuf, sendcounts, sdispls, sendtypes,
-            recvbuf, recvcounts, rdispls, recvtypes, comm, info, request);
+        return cco_native[CCO_CALLER_CRESTA].Alltoallw_init_c(sendbuf, sendcounts, sdispls,
+            sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, info, request);
     return cco_start(state, CCO_PERSISTENT, &(cco_call){.coll = CCO_ALLTOALLW, .large = true,
         .sendbuf = sendbuf, .sendcounts = sendcounts, .senddispls = sdispls, .sendtypes = sendtypes,
         .recvbuf = recvbuf, .recvcounts = recvcounts, .recvdispls = rdispls, .recvtypes = recvtypes,
@@ -1937,8 +1942,8 @@ int CRESTA_Scan_init_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_
 {
     cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
-        return cco_native[CCO_BY_CRESTA].Scan_init_c(sendbuf, recvbuf, count, datatype, op, comm,
-            info, request);
+        return cco_native[CCO_CALLER_CRESTA].Scan_init_c(sendbuf, recvbuf, count, datatype, op,
+            comm, info, request);
     return cco_start(state, CCO_PERSISTENT, &(cco_call){.coll = CCO_SCAN, .large = true,
         .sendbuf = sendbuf, .recvbuf = recvbuf, .sendcount = count, .recvcount = count,
         .sendtype = datatype, .recvtype = datatype, .op = op, .comm = comm}, info, request);
@@ -1949,8 +1954,8 @@ int CRESTA_Exscan_init_c(const void *sendbuf, void *recvbuf, MPI_Count count, MP
 {
     cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
-        return cco_native[CCO_BY_CRESTA].Exscan_init_c(sendbuf, recvbuf, count, datatype, op, comm,
-            info, request);
+        return cco_native[CCO_CALLER_CRESTA].Exscan_init_c(sendbuf, recvbuf, count, datatype, op,
+            comm, info, request);
     return cco_start(state, CCO_PERSISTENT, &(cco_call){.coll = CCO_EXSCAN, .large = true,
         .sendbuf = sendbuf, .recvbuf = recvbuf, .sendcount = count, .recvcount = count,
         .sendtype = datatype, .recvtype = datatype, .op = op, .comm = comm}, info, request);
@@ -1962,7 +1967,7 @@ int CRESTA_Neighbor_allgather_init_c(const void *sendbuf, MPI_Count sendcount,
 {
     cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
-        return cco_native[CCO_BY_CRESTA].Neighbor_allgather_init_c(sendbuf, sendcount, sendtype,
+        return cco_native[CCO_CALLER_CRESTA].Neighbor_allgather_init_c(sendbuf, sendcount, sendtype,
             recvbuf, recvcount, recvtype, comm, info, request);
     return cco_start(state, CCO_PERSISTENT, &(cco_call){.coll = CCO_NEIGHBOR_ALLGATHER,
         .large = true, .sendbuf = sendbuf, .sendcount = sendcount, .sendtype = sendtype,
@@ -1976,8 +1981,8 @@ int CRESTA_Neighbor_allgatherv_init_c(const void *sendbuf, MPI_Count sendcount,
 {
     cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
-        return cco_native[CCO_BY_CRESTA].Neighbor_allgatherv_init_c(sendbuf, sendcount, sendtype,
-            recvbuf, recvcounts, displs, recvtype, comm, info, request);
+        return cco_native[CCO_CALLER_CRESTA].Neighbor_allgatherv_init_c(sendbuf, sendcount,
+            sendtype, recvbuf, recvcounts, displs, recvtype, comm, info, request);
     return cco_start(state, CCO_PERSISTENT, &(cco_call){.coll = CCO_NEIGHBOR_ALLGATHERV,
         .large = true, .sendbuf = sendbuf, .sendcount = sendcount, .sendtype = sendtype,
         .recvbuf = recvbuf, .recvcounts = recvcounts, .recvdispls = displs, .recvtype = recvtype,
@@ -1990,7 +1995,7 @@ int CRESTA_Neighbor_alltoall_init_c(const void *sendbuf, MPI_Count sendcount, MP
 {
     cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
-        return cco_native[CCO_BY_CRESTA].Neighbor_alltoall_init_c(sendbuf, sendcount, sendtype,
+        return cco_native[CCO_CALLER_CRESTA].Neighbor_alltoall_init_c(sendbuf, sendcount, sendtype,
             recvbuf, recvcount, recvtype, comm, info, request);
     return cco_start(state, CCO_PERSISTENT, &(cco_call){.coll = CCO_NEIGHBOR_ALLTOALL,
         .large = true, .sendbuf = sendbuf, .sendcount = sendcount, .sendtype = sendtype,
@@ -2005,7 +2010,7 @@ int CRESTA_Neighbor_alltoallv_init_c(const void *sendbuf, const MPI_Count sendco
 {
     cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
-        return cco_native[CCO_BY_CRESTA].Neighbor_alltoallv_init_c(sendbuf, sendcounts, sdispls,
+        return cco_native[CCO_CALLER_CRESTA].Neighbor_alltoallv_init_c(sendbuf, sendcounts, sdispls,
             sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, info, request);
     return cco_start(state, CCO_PERSISTENT, &(cco_call){.coll = CCO_NEIGHBOR_ALLTOALLV,
         .large = true, .sendbuf = sendbuf, .sendcounts = sendcounts, .senddispls = sdispls,
@@ -2020,7 +2025,7 @@ int CRESTA_Neighbor_alltoallw_init_c(const void *sendbuf, const MPI_Count sendco
 {
     cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
-        return cco_native[CCO_BY_CRESTA].Neighbor_alltoallw_init_c(sendbuf, sendcounts, sdispls,
+        return cco_native[CCO_CALLER_CRESTA].Neighbor_alltoallw_init_c(sendbuf, sendcounts, sdispls,
             sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, info, request);
     return cco_start(state, CCO_PERSISTENT, &(cco_call){.coll = CCO_NEIGHBOR_ALLTOALLW,
         .large = true, .sendbuf = sendbuf, .sendcounts = sendcounts, .senddispls = sdispls,
@@ -2032,7 +2037,7 @@ int CRESTA_Neighbor_alltoallw_init_c(const void *sendbuf, const MPI_Count sendco
 int CRESTA_Neighbor_reduce_init(const void *sendbuf, void *recvbuf, int count,
     MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, CRESTA_Recording *recording)
 {
-    return cco_record_ours(&(cco_call){.coll = CCO_NEIGHBOR_REDUCE, .sendbuf = sendbuf,
+    return cco_profile_count(&(cco_call){.coll = CCO_NEIGHBOR_REDUCE, .sendbuf = sendbuf,
         .recvbuf = recvbuf, .sendcount = count, .recvcount = count, .sendtype = datatype,
         .recvtype = datatype, .op = op, .comm = comm}, recording);
 }
@@ -2040,7 +2045,7 @@ int CRESTA_Neighbor_reduce_init(const void *sendbuf, void *recvbuf, int count,
 int CRESTA_Neighbor_alltoall_reduce_init(const void *sendbuf, void *recvbuf, int count,
     MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, CRESTA_Recording *recording)
 {
-    return cco_record_ours(&(cco_call){.coll = CCO_NEIGHBOR_ALLTOALL_REDUCE, .sendbuf = sendbuf,
+    return cco_profile_count(&(cco_call){.coll = CCO_NEIGHBOR_ALLTOALL_REDUCE, .sendbuf = sendbuf,
         .recvbuf = recvbuf, .sendcount = count, .recvcount = count, .sendtype = datatype,
         .recvtype = datatype, .op = op, .comm = comm}, recording);
 }
@@ -2049,7 +2054,7 @@ int CRESTA_Neighbor_alltoall_reduce_init(const void *sendbuf, void *recvbuf, int
 int CRESTA_Neighbor_reduce_init_c(const void *sendbuf, void *recvbuf, MPI_Count count,
     MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, CRESTA_Recording *recording)
 {
-    return cco_record_ours(&(cco_call){.coll = CCO_NEIGHBOR_REDUCE, .large = true,
+    return cco_profile_count(&(cco_call){.coll = CCO_NEIGHBOR_REDUCE, .large = true,
         .sendbuf = sendbuf, .recvbuf = recvbuf, .sendcount = count, .recvcount = count,
         .sendtype = datatype, .recvtype = datatype, .op = op, .comm = comm}, recording);
 }
@@ -2057,7 +2062,7 @@ int CRESTA_Neighbor_reduce_init_c(const void *sendbuf, void *recvbuf, MPI_Count 
 int CRESTA_Neighbor_alltoall_reduce_init_c(const void *sendbuf, void *recvbuf, MPI_Count count,
     MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, CRESTA_Recording *recording)
 {
-    return cco_record_ours(&(cco_call){.coll = CCO_NEIGHBOR_ALLTOALL_REDUCE, .large = true,
+    return cco_profile_count(&(cco_call){.coll = CCO_NEIGHBOR_ALLTOALL_REDUCE, .large = true,
         .sendbuf = sendbuf, .recvbuf = recvbuf, .sendcount = count, .recvcount = count,
         .sendtype = datatype, .recvtype = datatype, .op = op, .comm = comm}, recording);
 }

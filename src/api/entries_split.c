@@ -8,7 +8,7 @@
 int CRESTA_Barrier_begin(MPI_Comm comm, MPI_Request *request)
 {
     if (cco_begin_is_plain())
-        return cco_streaming(cco_native[CCO_BY_CRESTA].Ibarrier(comm, request), CCO_BARRIER, 0,
+        return cco_streaming(cco_native[CCO_CALLER_CRESTA].Ibarrier(comm, request), CCO_BARRIER, 0,
             comm, request);
     return cco_begin(&(cco_call){.coll = CCO_BARRIER, .comm = comm}, request);
 }
@@ -17,8 +17,8 @@ int CRESTA_Bcast_begin(void *buffer, int count, MPI_Datatype datatype, int root,
     MPI_Request *request)
 {
     if (cco_begin_is_plain())
-        return cco_streaming(cco_native[CCO_BY_CRESTA].Ibcast(buffer, count, datatype, root, comm,
-            request), CCO_BCAST, root, comm, request);
+        return cco_streaming(cco_native[CCO_CALLER_CRESTA].Ibcast(buffer, count, datatype, root,
+            comm, request), CCO_BCAST, root, comm, request);
     return cco_begin(&(cco_call){.coll = CCO_BCAST, .sendbuf = buffer, .recvbuf = buffer,
         .sendcount = count, .recvcount = count, .sendtype = datatype, .recvtype = datatype,
         .root = root, .comm = comm}, request);
@@ -28,7 +28,7 @@ int CRESTA_Gather_begin(const void *sendbuf, int sendcount, MPI_Datatype sendtyp
     int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request)
 {
     if (cco_begin_is_plain())
-        return cco_streaming(cco_native[CCO_BY_CRESTA].Igather(sendbuf, sendcount, sendtype,
+        return cco_streaming(cco_native[CCO_CALLER_CRESTA].Igather(sendbuf, sendcount, sendtype,
             recvbuf, recvcount, recvtype, root, comm, request), CCO_GATHER, root, comm, request);
     return cco_begin(&(cco_call){.coll = CCO_GATHER, .sendbuf = sendbuf, .sendcount = sendcount,
         .sendtype = sendtype, .recvbuf = recvbuf, .recvcount = recvcount, .recvtype = recvtype,
@@ -48,7 +48,7 @@ int CRESTA_Scatter_begin(const void *sendbuf, int sendcount, MPI_Datatype sendty
     int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request)
 {
     if (cco_begin_is_plain())
-        return cco_streaming(cco_native[CCO_BY_CRESTA].Iscatter(sendbuf, sendcount, sendtype,
+        return cco_streaming(cco_native[CCO_CALLER_CRESTA].Iscatter(sendbuf, sendcount, sendtype,
             recvbuf, recvcount, recvtype, root, comm, request), CCO_SCATTER, root, comm, request);
     return cco_begin(&(cco_call){.coll = CCO_SCATTER, .sendbuf = sendbuf, .sendcount = sendcount,
         .sendtype = sendtype, .recvbuf = recvbuf, .recvcount = recvcount, .recvtype = recvtype,
@@ -68,8 +68,8 @@ int CRESTA_Reduce_begin(const void *sendbuf, void *recvbuf, int count, MPI_Datat
     MPI_Op op, int root, MPI_Comm comm, MPI_Request *request)
 {
     if (cco_begin_is_plain())
-        return cco_streaming(cco_native[CCO_BY_CRESTA].Ireduce(sendbuf, recvbuf, count, datatype,
-            op, root, comm, request), CCO_REDUCE, root, comm, request);
+        return cco_streaming(cco_native[CCO_CALLER_CRESTA].Ireduce(sendbuf, recvbuf, count,
+            datatype, op, root, comm, request), CCO_REDUCE, root, comm, request);
     return cco_begin(&(cco_call){.coll = CCO_REDUCE, .sendbuf = sendbuf, .recvbuf = recvbuf,
         .sendcount = count, .recvcount = count, .sendtype = datatype, .recvtype = datatype,
         .op = op, .root = root, .comm = comm}, request);
@@ -79,7 +79,7 @@ int CRESTA_Allgather_begin(const void *sendbuf, int sendcount, MPI_Datatype send
     int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
 {
     if (cco_begin_is_plain())
-        return cco_streaming(cco_native[CCO_BY_CRESTA].Iallgather(sendbuf, sendcount, sendtype,
+        return cco_streaming(cco_native[CCO_CALLER_CRESTA].Iallgather(sendbuf, sendcount, sendtype,
             recvbuf, recvcount, recvtype, comm, request), CCO_ALLGATHER, 0, comm, request);
     return cco_begin(&(cco_call){.coll = CCO_ALLGATHER, .sendbuf = sendbuf, .sendcount = sendcount,
         .sendtype = sendtype, .recvbuf = recvbuf, .recvcount = recvcount, .recvtype = recvtype,
@@ -99,8 +99,8 @@ int CRESTA_Allreduce_begin(const void *sendbuf, void *recvbuf, int count, MPI_Da
     MPI_Op op, MPI_Comm comm, MPI_Request *request)
 {
     if (cco_begin_is_plain())
-        return cco_streaming(cco_native[CCO_BY_CRESTA].Iallreduce(sendbuf, recvbuf, count, datatype,
-            op, comm, request), CCO_ALLREDUCE, 0, comm, request);
+        return cco_streaming(cco_native[CCO_CALLER_CRESTA].Iallreduce(sendbuf, recvbuf, count,
+            datatype, op, comm, request), CCO_ALLREDUCE, 0, comm, request);
     return cco_begin(&(cco_call){.coll = CCO_ALLREDUCE, .sendbuf = sendbuf, .recvbuf = recvbuf,
         .sendcount = count, .recvcount = count, .sendtype = datatype, .recvtype = datatype,
         .op = op, .comm = comm}, request);
@@ -118,7 +118,7 @@ int CRESTA_Reduce_scatter_block_begin(const void *sendbuf, void *recvbuf, int re
     MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request *request)
 {
     if (cco_begin_is_plain())
-        return cco_streaming(cco_native[CCO_BY_CRESTA].Ireduce_scatter_block(sendbuf, recvbuf,
+        return cco_streaming(cco_native[CCO_CALLER_CRESTA].Ireduce_scatter_block(sendbuf, recvbuf,
             recvcount, datatype, op, comm, request), CCO_REDUCE_SCATTER_BLOCK, 0, comm, request);
     return cco_begin(&(cco_call){.coll = CCO_REDUCE_SCATTER_BLOCK, .sendbuf = sendbuf,
         .recvbuf = recvbuf, .recvcount = recvcount, .sendtype = datatype, .recvtype = datatype,
@@ -129,7 +129,7 @@ int CRESTA_Alltoall_begin(const void *sendbuf, int sendcount, MPI_Datatype sendt
     int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
 {
     if (cco_begin_is_plain())
-        return cco_streaming(cco_native[CCO_BY_CRESTA].Ialltoall(sendbuf, sendcount, sendtype,
+        return cco_streaming(cco_native[CCO_CALLER_CRESTA].Ialltoall(sendbuf, sendcount, sendtype,
             recvbuf, recvcount, recvtype, comm, request), CCO_ALLTOALL, 0, comm, request);
     return cco_begin(&(cco_call){.coll = CCO_ALLTOALL, .sendbuf = sendbuf, .sendcount = sendcount,
         .sendtype = sendtype, .recvbuf = recvbuf, .recvcount = recvcount, .recvtype = recvtype,
@@ -160,8 +160,8 @@ int CRESTA_Scan_begin(const void *sendbuf, void *recvbuf, int count, MPI_Datatyp
     MPI_Op op, MPI_Comm comm, MPI_Request *request)
 {
     if (cco_begin_is_plain())
-        return cco_streaming(cco_native[CCO_BY_CRESTA].Iscan(sendbuf, recvbuf, count, datatype, op,
-            comm, request), CCO_SCAN, 0, comm, request);
+        return cco_streaming(cco_native[CCO_CALLER_CRESTA].Iscan(sendbuf, recvbuf, count, datatype,
+            op, comm, request), CCO_SCAN, 0, comm, request);
     return cco_begin(&(cco_call){.coll = CCO_SCAN, .sendbuf = sendbuf, .recvbuf = recvbuf,
         .sendcount = count, .recvcount = count, .sendtype = datatype, .recvtype = datatype,
         .op = op, .comm = comm}, request);
@@ -171,8 +171,8 @@ int CRESTA_Exscan_begin(const void *sendbuf, void *recvbuf, int count, MPI_Datat
     MPI_Op op, MPI_Comm comm, MPI_Request *request)
 {
     if (cco_begin_is_plain())
-        return cco_streaming(cco_native[CCO_BY_CRESTA].Iexscan(sendbuf, recvbuf, count, datatype,
-            op, comm, request), CCO_EXSCAN, 0, comm, request);
+        return cco_streaming(cco_native[CCO_CALLER_CRESTA].Iexscan(sendbuf, recvbuf, count,
+            datatype, op, comm, request), CCO_EXSCAN, 0, comm, request);
     return cco_begin(&(cco_call){.coll = CCO_EXSCAN, .sendbuf = sendbuf, .recvbuf = recvbuf,
         .sendcount = count, .recvcount = count, .sendtype = datatype, .recvtype = datatype,
         .op = op, .comm = comm}, request);
@@ -182,7 +182,7 @@ int CRESTA_Neighbor_allgather_begin(const void *sendbuf, int sendcount, MPI_Data
     void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
 {
     if (cco_begin_is_plain())
-        return cco_streaming(cco_native[CCO_BY_CRESTA].Ineighbor_allgather(sendbuf, sendcount,
+        return cco_streaming(cco_native[CCO_CALLER_CRESTA].Ineighbor_allgather(sendbuf, sendcount,
             sendtype, recvbuf, recvcount, recvtype, comm, request), CCO_NEIGHBOR_ALLGATHER, 0, comm,
             request);
     return cco_begin(&(cco_call){.coll = CCO_NEIGHBOR_ALLGATHER, .sendbuf = sendbuf,
@@ -203,7 +203,7 @@ int CRESTA_Neighbor_alltoall_begin(const void *sendbuf, int sendcount, MPI_Datat
     void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
 {
     if (cco_begin_is_plain())
-        return cco_streaming(cco_native[CCO_BY_CRESTA].Ineighbor_alltoall(sendbuf, sendcount,
+        return cco_streaming(cco_native[CCO_CALLER_CRESTA].Ineighbor_alltoall(sendbuf, sendcount,
             sendtype, recvbuf, recvcount, recvtype, comm, request), CCO_NEIGHBOR_ALLTOALL, 0, comm,
             request);
     return cco_begin(&(cco_call){.coll = CCO_NEIGHBOR_ALLTOALL, .sendbuf = sendbuf,
@@ -252,8 +252,8 @@ int CRESTA_Bcast_begin_c(void *buffer, MPI_Count count, MPI_Datatype datatype, i
     MPI_Comm comm, MPI_Request *request)
 {
     if (cco_begin_is_plain())
-        return cco_streaming(cco_native[CCO_BY_CRESTA].Ibcast_c(buffer, count, datatype, root, comm,
-            request), CCO_BCAST, root, comm, request);
+        return cco_streaming(cco_native[CCO_CALLER_CRESTA].Ibcast_c(buffer, count, datatype, root,
+            comm, request), CCO_BCAST, root, comm, request);
     return cco_begin(&(cco_call){.coll = CCO_BCAST, .large = true, .sendbuf = buffer,
         .recvbuf = buffer, .sendcount = count, .recvcount = count, .sendtype = datatype,
         .recvtype = datatype, .root = root, .comm = comm}, request);
@@ -264,7 +264,7 @@ int CRESTA_Gather_begin_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype
     MPI_Request *request)
 {
     if (cco_begin_is_plain())
-        return cco_streaming(cco_native[CCO_BY_CRESTA].Igather_c(sendbuf, sendcount, sendtype,
+        return cco_streaming(cco_native[CCO_CALLER_CRESTA].Igather_c(sendbuf, sendcount, sendtype,
             recvbuf, recvcount, recvtype, root, comm, request), CCO_GATHER, root, comm, request);
     return cco_begin(&(cco_call){.coll = CCO_GATHER, .large = true, .sendbuf = sendbuf,
         .sendcount = sendcount, .sendtype = sendtype, .recvbuf = recvbuf, .recvcount = recvcount,
@@ -285,7 +285,7 @@ int CRESTA_Scatter_begin_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatyp
     MPI_Request *request)
 {
     if (cco_begin_is_plain())
-        return cco_streaming(cco_native[CCO_BY_CRESTA].Iscatter_c(sendbuf, sendcount, sendtype,
+        return cco_streaming(cco_native[CCO_CALLER_CRESTA].Iscatter_c(sendbuf, sendcount, sendtype,
             recvbuf, recvcount, recvtype, root, comm, request), CCO_SCATTER, root, comm, request);
     return cco_begin(&(cco_call){.coll = CCO_SCATTER, .large = true, .sendbuf = sendbuf,
         .sendcount = sendcount, .sendtype = sendtype, .recvbuf = recvbuf, .recvcount = recvcount,
@@ -305,8 +305,8 @@ int CRESTA_Reduce_begin_c(const void *sendbuf, void *recvbuf, MPI_Count count,
     MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm, MPI_Request *request)
 {
     if (cco_begin_is_plain())
-        return cco_streaming(cco_native[CCO_BY_CRESTA].Ireduce_c(sendbuf, recvbuf, count, datatype,
-            op, root, comm, request), CCO_REDUCE, root, comm, request);
+        return cco_streaming(cco_native[CCO_CALLER_CRESTA].Ireduce_c(sendbuf, recvbuf, count,
+            datatype, op, root, comm, request), CCO_REDUCE, root, comm, request);
     return cco_begin(&(cco_call){.coll = CCO_REDUCE, .large = true, .sendbuf = sendbuf,
         .recvbuf = recvbuf, .sendcount = count, .recvcount = count, .sendtype = datatype,
         .recvtype = datatype, .op = op, .root = root, .comm = comm}, request);
@@ -316,8 +316,9 @@ int CRESTA_Allgather_begin_c(const void *sendbuf, MPI_Count sendcount, MPI_Datat
     void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
 {
     if (cco_begin_is_plain())
-        return cco_streaming(cco_native[CCO_BY_CRESTA].Iallgather_c(sendbuf, sendcount, sendtype,
-            recvbuf, recvcount, recvtype, comm, request), CCO_ALLGATHER, 0, comm, request);
+        return cco_streaming(cco_native[CCO_CALLER_CRESTA].Iallgather_c(sendbuf, sendcount,
+            sendtype, recvbuf, recvcount, recvtype, comm, request), CCO_ALLGATHER, 0, comm,
+            request);
     return cco_begin(&(cco_call){.coll = CCO_ALLGATHER, .large = true, .sendbuf = sendbuf,
         .sendcount = sendcount, .sendtype = sendtype, .recvbuf = recvbuf, .recvcount = recvcount,
         .recvtype = recvtype, .comm = comm}, request);
@@ -336,7 +337,7 @@ int CRESTA_Allreduce_begin_c(const void *sendbuf, void *recvbuf, MPI_Count count
     MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request *request)
 {
     if (cco_begin_is_plain())
-        return cco_streaming(cco_native[CCO_BY_CRESTA].Iallreduce_c(sendbuf, recvbuf, count,
+        return cco_streaming(cco_native[CCO_CALLER_CRESTA].Iallreduce_c(sendbuf, recvbuf, count,
             datatype, op, comm, request), CCO_ALLREDUCE, 0, comm, request);
     return cco_begin(&(cco_call){.coll = CCO_ALLREDUCE, .large = true, .sendbuf = sendbuf,
         .recvbuf = recvbuf, .sendcount = count, .recvcount = count, .sendtype = datatype,
@@ -355,7 +356,7 @@ int CRESTA_Reduce_scatter_block_begin_c(const void *sendbuf, void *recvbuf, MPI_
     MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request *request)
 {
     if (cco_begin_is_plain())
-        return cco_streaming(cco_native[CCO_BY_CRESTA].Ireduce_scatter_block_c(sendbuf, recvbuf,
+        return cco_streaming(cco_native[CCO_CALLER_CRESTA].Ireduce_scatter_block_c(sendbuf, recvbuf,
             recvcount, datatype, op, comm, request), CCO_REDUCE_SCATTER_BLOCK, 0, comm, request);
     return cco_begin(&(cco_call){.coll = CCO_REDUCE_SCATTER_BLOCK, .large = true,
         .sendbuf = sendbuf, .recvbuf = recvbuf, .recvcount = recvcount, .sendtype = datatype,
@@ -366,7 +367,7 @@ int CRESTA_Alltoall_begin_c(const void *sendbuf, MPI_Count sendcount, MPI_Dataty
     void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
 {
     if (cco_begin_is_plain())
-        return cco_streaming(cco_native[CCO_BY_CRESTA].Ialltoall_c(sendbuf, sendcount, sendtype,
+        return cco_streaming(cco_native[CCO_CALLER_CRESTA].Ialltoall_c(sendbuf, sendcount, sendtype,
             recvbuf, recvcount, recvtype, comm, request), CCO_ALLTOALL, 0, comm, request);
     return cco_begin(&(cco_call){.coll = CCO_ALLTOALL, .large = true, .sendbuf = sendbuf,
         .sendcount = sendcount, .sendtype = sendtype, .recvbuf = recvbuf, .recvcount = recvcount,
@@ -398,8 +399,8 @@ int CRESTA_Scan_begin_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI
     MPI_Op op, MPI_Comm comm, MPI_Request *request)
 {
     if (cco_begin_is_plain())
-        return cco_streaming(cco_native[CCO_BY_CRESTA].Iscan_c(sendbuf, recvbuf, count, datatype,
-            op, comm, request), CCO_SCAN, 0, comm, request);
+        return cco_streaming(cco_native[CCO_CALLER_CRESTA].Iscan_c(sendbuf, recvbuf, count,
+            datatype, op, comm, request), CCO_SCAN, 0, comm, request);
     return cco_begin(&(cco_call){.coll = CCO_SCAN, .large = true, .sendbuf = sendbuf,
         .recvbuf = recvbuf, .sendcount = count, .recvcount = count, .sendtype = datatype,
         .recvtype = datatype, .op = op, .comm = comm}, request);
@@ -409,8 +410,8 @@ int CRESTA_Exscan_begin_c(const void *sendbuf, void *recvbuf, MPI_Count count,
     MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request *request)
 {
     if (cco_begin_is_plain())
-        return cco_streaming(cco_native[CCO_BY_CRESTA].Iexscan_c(sendbuf, recvbuf, count, datatype,
-            op, comm, request), CCO_EXSCAN, 0, comm, request);
+        return cco_streaming(cco_native[CCO_CALLER_CRESTA].Iexscan_c(sendbuf, recvbuf, count,
+            datatype, op, comm, request), CCO_EXSCAN, 0, comm, request);
     return cco_begin(&(cco_call){.coll = CCO_EXSCAN, .large = true, .sendbuf = sendbuf,
         .recvbuf = recvbuf, .sendcount = count, .recvcount = count, .sendtype = datatype,
         .recvtype = datatype, .op = op, .comm = comm}, request);
@@ -421,7 +422,7 @@ int CRESTA_Neighbor_allgather_begin_c(const void *sendbuf, MPI_Count sendcount,
     MPI_Request *request)
 {
     if (cco_begin_is_plain())
-        return cco_streaming(cco_native[CCO_BY_CRESTA].Ineighbor_allgather_c(sendbuf, sendcount,
+        return cco_streaming(cco_native[CCO_CALLER_CRESTA].Ineighbor_allgather_c(sendbuf, sendcount,
             sendtype, recvbuf, recvcount, recvtype, comm, request), CCO_NEIGHBOR_ALLGATHER, 0, comm,
             request);
     return cco_begin(&(cco_call){.coll = CCO_NEIGHBOR_ALLGATHER, .large = true, .sendbuf = sendbuf,
@@ -443,7 +444,7 @@ int CRESTA_Neighbor_alltoall_begin_c(const void *sendbuf, MPI_Count sendcount,
     MPI_Request *request)
 {
     if (cco_begin_is_plain())
-        return cco_streaming(cco_native[CCO_BY_CRESTA].Ineighbor_alltoall_c(sendbuf, sendcount,
+        return cco_streaming(cco_native[CCO_CALLER_CRESTA].Ineighbor_alltoall_c(sendbuf, sendcount,
             sendtype, recvbuf, recvcount, recvtype, comm, request), CCO_NEIGHBOR_ALLTOALL, 0, comm,
             request);
     return cco_begin(&(cco_call){.coll = CCO_NEIGHBOR_ALLTOALL, .large = true, .sendbuf = sendbuf,

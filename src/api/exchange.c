@@ -7,7 +7,7 @@
 #include "api/set_up.h"
 #include "api/dispatch.h"
 #include "api/exchange.h"
-#include "api/pending.h"
+#include "api/request_data.h"
 #include "api/progress.h"
 #include "api/report.h"
 #include "api/streaming.h"
@@ -18,7 +18,7 @@
 #include "record/recorder.h"
 
 /* The class of what is wrong with the arguments on this rank. */
-static int wrong(const cco_comm *state, const cco_exchange_sends *s)
+static int api_exchange_wrong(const cco_comm *state, const cco_exchange_sends *s)
 {
     if (s->count < 0)
         return MPI_ERR_COUNT;
@@ -34,7 +34,7 @@ static int wrong(const cco_comm *state, const cco_exchange_sends *s)
     return MPI_SUCCESS;
 }
 
-static int refuse(MPI_Comm comm, int error)
+static int api_exchange_refuse(MPI_Comm comm, int error)
 {
     int error_class = error;
     PMPI_Error_class(error, &error_class);
@@ -43,7 +43,7 @@ static int refuse(MPI_Comm comm, int error)
 }
 
 /* The state of an intracommunicator, which is set up; NULL for others. */
-static cco_comm *state_of(MPI_Comm comm)
+static cco_comm *api_exchange_state_of(MPI_Comm comm)
 {
     if (cco_phase_now() == CCO_UNREAD)
         cco_process_begin_late();
@@ -51,7 +51,7 @@ static cco_comm *state_of(MPI_Comm comm)
 }
 
 /* Why this rank takes part in no more exchanges, which its communicator learns as well. */
-static int failed(cco_comm *state, const cco_exchanges *exchanges)
+static int api_exchange_failed(cco_comm *state, const cco_exchanges *exchanges)
 {
     int lost;
     const int error = cco_exchanges_error(exchanges, &lost);
@@ -63,34 +63,34 @@ static int failed(cco_comm *state, const cco_exchanges *exchanges)
 /* The next exchange of a communicator, with what this rank sends; a rank whose arguments are wrong
  * takes part without messages, and says so at the end.  NULL if none begins, on all ranks but for a
  * process that has failed; then the error handler knows why. */
-static cco_exchange_call *next(const char *caller, const cco_exchange_sends *sends, int *sources,
-                               int *elements, MPI_Comm comm, int *rc)
+static cco_exchange_call *api_exchange_next(const char *caller, const cco_exchange_sends *sends,
+                                            int *sources, int *elements, MPI_Comm comm, int *rc)
 {
     MPI_Aint low;
-    cco_comm *state = state_of(comm);
+    cco_comm *state = api_exchange_state_of(comm);
     if (state == NULL) {
-        *rc = refuse(comm != MPI_COMM_NULL ? comm : MPI_COMM_WORLD, MPI_ERR_COMM);
+        *rc = api_exchange_refuse(comm != MPI_COMM_NULL ? comm : MPI_COMM_WORLD, MPI_ERR_COMM);
         return NULL;
     }
     if (cco_is_recorded(state)) {
         cco_report_recorded(state, caller);
-        *rc = refuse(comm, MPI_ERR_UNSUPPORTED_OPERATION);
+        *rc = api_exchange_refuse(comm, MPI_ERR_UNSUPPORTED_OPERATION);
         return NULL;
     }
     cco_exchanges *exchanges = state->error == MPI_SUCCESS ? cco_exchanges_of(state) : NULL;
     if (exchanges == NULL)
         cco_comm_has_failed(state);
-    const int error = exchanges != NULL ? failed(state, exchanges) : state->error;
+    const int error = exchanges != NULL ? api_exchange_failed(state, exchanges) : state->error;
     if (error != MPI_SUCCESS || exchanges == NULL) {
         *rc = error != MPI_SUCCESS ? cco_comm_raise_in(state, caller, error)
-                                   : refuse(comm, MPI_ERR_OTHER);
+                                   : api_exchange_refuse(comm, MPI_ERR_OTHER);
         return NULL;
     }
     cco_exchange_call *call = cco_exchanges_next(exchanges);
     call->sends = *sends;
     call->sources = sources;
     call->elements = elements;
-    call->error = wrong(state, sends);
+    call->error = api_exchange_wrong(state, sends);
     if (call->error == MPI_SUCCESS)
         call->error = PMPI_Type_get_extent(sends->type, &low, &call->sends.extent);
     call->element = (size_t)cco_type_size(sends->type);
@@ -103,7 +103,8 @@ int cco_exchange_now(const cco_exchange_sends *sends, void *copied, int *sources
                      MPI_Comm comm)
 {
     int rc;
-    cco_exchange_call *call = next("CRESTA_Exchange", sends, sources, elements, comm, &rc);
+    cco_exchange_call *call = api_exchange_next("CRESTA_Exchange", sends, sources, elements, comm,
+                                                &rc);
     if (call == NULL) {
         free(copied);
         return rc;
@@ -114,8 +115,9 @@ int cco_exchange_now(const cco_exchange_sends *sends, void *copied, int *sources
     if (rc == MPI_SUCCESS)
         return rc;
     cco_comm *state = cco_comm_find(comm);
-    return failed(state, exchanges) != MPI_SUCCESS ? cco_comm_raise_in(state, "CRESTA_Exchange", rc)
-                                                   : refuse(comm, rc);
+    return api_exchange_failed(state, exchanges) != MPI_SUCCESS
+               ? cco_comm_raise_in(state, "CRESTA_Exchange", rc)
+               : api_exchange_refuse(comm, rc);
 }
 
 int CRESTA_Exchange(const void *sendbuf, const int sendcounts[], const int sdispls[],
@@ -132,7 +134,8 @@ int cco_exchange_begin(const cco_exchange_sends *sends, void *copied, int *sourc
 {
     int rc;
     *request = MPI_REQUEST_NULL;
-    cco_exchange_call *call = next("CRESTA_Exchange_begin", sends, sources, elements, comm, &rc);
+    cco_exchange_call *call = api_exchange_next("CRESTA_Exchange_begin", sends, sources, elements,
+                                                comm, &rc);
     if (call == NULL) {
         free(copied);
         return rc;
@@ -141,7 +144,7 @@ int cco_exchange_begin(const cco_exchange_sends *sends, void *copied, int *sourc
     if (cco_progress_calls_mpi())
         cco_progress_start();
     cco_exchange_start(call, request);
-    cco_pending_over(*request);
+    cco_request_data_over(*request);
     cco_streaming_over(1, request);
     return MPI_SUCCESS;
 }
@@ -180,7 +183,7 @@ int cresta_exchange_take_of(const int *which, void *recvbuf, int sources[], int 
     cco_exchange_call *call = state != NULL ? cco_exchanges_ended(state, which) : NULL;
     MPI_Aint low, extent = 0;
     if (call == NULL)
-        return refuse(comm != MPI_COMM_NULL ? comm : MPI_COMM_WORLD, MPI_ERR_OTHER);
+        return api_exchange_refuse(comm != MPI_COMM_NULL ? comm : MPI_COMM_WORLD, MPI_ERR_OTHER);
     const cco_exchange *x = &call->x;
     int rc = cco_is_type(type) ? PMPI_Type_get_extent(type, &low, &extent) : MPI_ERR_TYPE;
     if (rc == MPI_SUCCESS)
@@ -191,7 +194,7 @@ int cresta_exchange_take_of(const int *which, void *recvbuf, int sources[], int 
                              x->data + x->list[i].at);
     }
     if (rc != MPI_SUCCESS)
-        return refuse(comm, rc);
+        return api_exchange_refuse(comm, rc);
     cco_exchange_drop(call);
     return MPI_SUCCESS;
 }

@@ -47,18 +47,18 @@ typedef struct side {
     MPI_Aint extent;
 } side;
 
-static int count_of(const side *s, int i)
+static int multisend_count_of(const side *s, int i)
 {
     return s->counts != NULL ? s->counts[i] : s->count;
 }
 
-static char *place_of(const side *s, int i)
+static char *multisend_place_of(const side *s, int i)
 {
     return s->buffer + (s->displs != NULL ? s->displs[i] * s->extent : 0);
 }
 
 /* The class of what is wrong on a side. */
-static int wrong(const side *s, int size)
+static int multisend_wrong(const side *s, int size)
 {
     if (s->n < 0 || s->count < 0)
         return MPI_ERR_COUNT;
@@ -67,14 +67,14 @@ static int wrong(const side *s, int size)
     for (int i = 0; i < s->n; i++) {
         if (s->ranks[i] != MPI_PROC_NULL && (s->ranks[i] < 0 || s->ranks[i] >= size))
             return MPI_ERR_RANK;
-        if (count_of(s, i) < 0)
+        if (multisend_count_of(s, i) < 0)
             return MPI_ERR_COUNT;
     }
     return MPI_SUCCESS;
 }
 
 /* What may be under way stays: it must not be taken for a message of another list. */
-static void drop(CRESTA_Multisend m)
+static void multisend_drop(CRESTA_Multisend m)
 {
     if (m == NULL)
         return;
@@ -90,7 +90,7 @@ static void drop(CRESTA_Multisend m)
     free(m);
 }
 
-static CRESTA_Multisend room_for(int receives, int sends)
+static CRESTA_Multisend multisend_room_for(int receives, int sends)
 {
     CRESTA_Multisend m = calloc(1, sizeof *m);
     const size_t n = (size_t)receives + 1, all = n + (size_t)sends;
@@ -105,7 +105,7 @@ static CRESTA_Multisend room_for(int receives, int sends)
     if (m->requests != NULL && m->places != NULL && m->ended != NULL && m->statuses != NULL &&
         m->sources != NULL && m->data != NULL)
         return m;
-    drop(m);
+    multisend_drop(m);
     return NULL;
 }
 
@@ -115,10 +115,10 @@ static int add_receives(CRESTA_Multisend m, const side *s)
     m->nsources = s->n;
     for (int i = 0; i < s->n && rc == MPI_SUCCESS; i++) {
         m->sources[i] = s->ranks[i];
-        m->data[i] = place_of(s, i);
+        m->data[i] = multisend_place_of(s, i);
         if (s->ranks[i] == MPI_PROC_NULL)
             continue;
-        rc = PMPI_Recv_init(m->data[i], count_of(s, i), s->type, s->ranks[i], m->tag,
+        rc = PMPI_Recv_init(m->data[i], multisend_count_of(s, i), s->type, s->ranks[i], m->tag,
                             m->lists->comm, &m->requests[m->count]);
         m->places[m->count] = i;
         m->count += rc == MPI_SUCCESS;
@@ -133,15 +133,15 @@ static int add_sends(CRESTA_Multisend m, const side *s)
     for (int i = 0; i < s->n && rc == MPI_SUCCESS; i++) {
         if (s->ranks[i] == MPI_PROC_NULL)
             continue;
-        rc = PMPI_Send_init(place_of(s, i), count_of(s, i), s->type, s->ranks[i], m->tag,
-                            m->lists->comm, &m->requests[m->count]);
+        rc = PMPI_Send_init(multisend_place_of(s, i), multisend_count_of(s, i), s->type,
+                            s->ranks[i], m->tag, m->lists->comm, &m->requests[m->count]);
         m->count += rc == MPI_SUCCESS;
     }
     return rc;
 }
 
 /* Others may start theirs: this one gets its tag whatever is wrong. */
-static int make(side *in, side *out, MPI_Comm comm, CRESTA_Multisend *made)
+static int multisend_make(side *in, side *out, MPI_Comm comm, CRESTA_Multisend *made)
 {
     MPI_Aint low;
     int tag, size;
@@ -153,13 +153,13 @@ static int make(side *in, side *out, MPI_Comm comm, CRESTA_Multisend *made)
     if (rc != MPI_SUCCESS)
         return cco_lists_refuse(comm, rc);
     PMPI_Comm_size(comm, &size);
-    rc = wrong(in, size);
+    rc = multisend_wrong(in, size);
     if (rc == MPI_SUCCESS)
-        rc = wrong(out, size);
+        rc = multisend_wrong(out, size);
     if (rc == MPI_SUCCESS)
         rc = PMPI_Type_get_extent(in->type, &low, &in->extent);
     out->extent = in->extent;
-    CRESTA_Multisend m = rc == MPI_SUCCESS ? room_for(in->n, out->n) : NULL;
+    CRESTA_Multisend m = rc == MPI_SUCCESS ? multisend_room_for(in->n, out->n) : NULL;
     if (rc == MPI_SUCCESS && m == NULL)
         rc = MPI_ERR_NO_MEM;
     if (m != NULL) {
@@ -175,7 +175,7 @@ static int make(side *in, side *out, MPI_Comm comm, CRESTA_Multisend *made)
         *made = m;
         return rc;
     }
-    drop(m);
+    multisend_drop(m);
     cco_lists_give_tag(lists, tag);
     return cco_lists_refuse(comm, rc);
 }
@@ -188,7 +188,7 @@ int CRESTA_Multicast_init(const void *sendbuf, int sendcount, int ndestinations,
     side in = {recvbuf, recvcounts, rdispls, 0, nsources, sources, type, 0};
     side out = {
         (char *)(uintptr_t)sendbuf, NULL, NULL, sendcount, ndestinations, destinations, type, 0};
-    return make(&in, &out, comm, multisend);
+    return multisend_make(&in, &out, comm, multisend);
 }
 
 int CRESTA_Manytomany_init(const void *sendbuf, const int sendcounts[], const int sdispls[],
@@ -200,7 +200,7 @@ int CRESTA_Manytomany_init(const void *sendbuf, const int sendcounts[], const in
     side in = {recvbuf, recvcounts, rdispls, 0, nsources, sources, type, 0};
     side out = {
         (char *)(uintptr_t)sendbuf, sendcounts, sdispls, 0, ndestinations, destinations, type, 0};
-    return make(&in, &out, comm, multisend);
+    return multisend_make(&in, &out, comm, multisend);
 }
 
 static int refuse_null(void)
@@ -210,7 +210,7 @@ static int refuse_null(void)
 }
 
 /* Tells the program, where its communicator may be no more. */
-static int refuse(const struct cresta_multisend *m, int error)
+static int multisend_refuse(const struct cresta_multisend *m, int error)
 {
     const bool ended = __atomic_load_n(&m->lists->ended, __ATOMIC_ACQUIRE);
     return cco_lists_refuse(ended ? MPI_COMM_SELF : m->comm, error);
@@ -222,7 +222,7 @@ int CRESTA_Multisend_notify(CRESTA_Multisend m, CRESTA_Multisend_arrived *arrive
     if (m == CRESTA_MULTISEND_NULL)
         return refuse_null();
     if (m->active)
-        return refuse(m, MPI_ERR_REQUEST);
+        return multisend_refuse(m, MPI_ERR_REQUEST);
     m->arrived = arrived;
     m->context = context;
     m->flags = flags;
@@ -237,18 +237,18 @@ int CRESTA_Multisend_start(CRESTA_Multisend m)
     if (m == CRESTA_MULTISEND_NULL)
         return refuse_null();
     if (m->active || m->broken)
-        return refuse(m, MPI_ERR_REQUEST);
+        return multisend_refuse(m, MPI_ERR_REQUEST);
     if (m->flags != NULL)
         memset(m->flags, 0, (size_t)m->nsources * sizeof *m->flags);
     for (int i = 0; i < m->count && rc == MPI_SUCCESS; i++)
         rc = PMPI_Start(&m->requests[i]);
     m->broken = rc != MPI_SUCCESS;
     m->active = !m->broken;
-    return rc == MPI_SUCCESS ? rc : refuse(m, rc);
+    return rc == MPI_SUCCESS ? rc : multisend_refuse(m, rc);
 }
 
 /* Says which messages have come.  The program's function comes last: it may never return. */
-static void tell(CRESTA_Multisend m, int n)
+static void multisend_tell(CRESTA_Multisend m, int n)
 {
     for (int i = 0; i < n && m->flags != NULL; i++)
         if (m->ended[i] < m->receives)
@@ -286,7 +286,7 @@ static int test_some(CRESTA_Multisend m, int *n)
 }
 
 /* One that fails is reported at the end: the others come all the same. */
-static int look(CRESTA_Multisend m, bool *moved)
+static int multisend_look(CRESTA_Multisend m, bool *moved)
 {
     int n = 0, error_class = MPI_SUCCESS;
     const int rc = test_some(m, &n);
@@ -296,14 +296,14 @@ static int look(CRESTA_Multisend m, bool *moved)
     *moved = !m->broken && n != MPI_UNDEFINED && n > 0;
     m->active = !m->broken && n != MPI_UNDEFINED;
     if (m->broken)
-        return refuse(m, rc);
+        return multisend_refuse(m, rc);
     if (*moved)
-        tell(m, rc == MPI_SUCCESS ? n : leave_failed(m, n));
+        multisend_tell(m, rc == MPI_SUCCESS ? n : leave_failed(m, n));
     const int error = m->active ? MPI_SUCCESS : m->error;
     if (error == MPI_SUCCESS)
         return MPI_SUCCESS;
     m->error = MPI_SUCCESS;
-    return refuse(m, error);
+    return multisend_refuse(m, error);
 }
 
 int CRESTA_Multisend_test(CRESTA_Multisend m, int *flag)
@@ -312,7 +312,7 @@ int CRESTA_Multisend_test(CRESTA_Multisend m, int *flag)
     if (m == CRESTA_MULTISEND_NULL)
         return refuse_null();
     for (bool moved = true; m->active && moved && rc == MPI_SUCCESS;)
-        rc = look(m, &moved);
+        rc = multisend_look(m, &moved);
     *flag = !m->active;
     return rc;
 }
@@ -324,7 +324,7 @@ int CRESTA_Multisend_wait(CRESTA_Multisend m)
         return refuse_null();
     for (int tries = 0; m->active && rc == MPI_SUCCESS;) {
         bool moved;
-        rc = look(m, &moved);
+        rc = multisend_look(m, &moved);
         if (cco_queue_any())
             moved = cco_queue_progress(true) || moved;
         if (moved)
@@ -342,10 +342,10 @@ int CRESTA_Multisend_free(CRESTA_Multisend *multisend)
         return refuse_null();
     cco_lists *lists = m->lists;
     if (m->active)
-        return refuse(m, MPI_ERR_REQUEST);
+        return multisend_refuse(m, MPI_ERR_REQUEST);
     if (!m->broken)
         cco_lists_give_tag(lists, m->tag);
-    drop(m);
+    multisend_drop(m);
     cco_lists_drop(lists);
     *multisend = CRESTA_MULTISEND_NULL;
     return MPI_SUCCESS;

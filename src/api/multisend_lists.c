@@ -25,7 +25,7 @@ void cco_lists_drop(cco_lists *lists)
 }
 
 /* Requests of the MPI outlive their communicator. */
-static void end(void *what)
+static void multisend_lists_end(void *what)
 {
     cco_lists *lists = what;
     PMPI_Comm_free(&lists->comm);
@@ -34,15 +34,15 @@ static void end(void *what)
 }
 
 /* What is attached is a pointer: the communicator goes in an order that all ranks know. */
-static void release(void *data)
+static void multisend_lists_release(void *data)
 {
     cco_lists **attached = data, *lists = *attached;
     free(attached);
     if (lists != NULL)
-        cco_teardown(lists->number, end, lists);
+        cco_teardown(lists->number, multisend_lists_end, lists);
 }
 
-static cco_lists *make(cco_comm *state, cco_lists **attached)
+static cco_lists *multisend_lists_make(cco_comm *state, cco_lists **attached)
 {
     cco_lists *lists = calloc(1, sizeof *lists);
     if (lists == NULL)
@@ -67,8 +67,8 @@ cco_lists *cco_lists_of(MPI_Comm comm)
         return NULL;
     cco_lists **attached = cco_comm_attached(state, &lists_key);
     if (attached == NULL)
-        attached = cco_comm_attach(state, &lists_key, sizeof *attached, release);
-    return *attached != NULL ? *attached : make(state, attached);
+        attached = cco_comm_attach(state, &lists_key, sizeof *attached, multisend_lists_release);
+    return *attached != NULL ? *attached : multisend_lists_make(state, attached);
 }
 
 int cco_lists_why(MPI_Comm comm)
@@ -78,7 +78,7 @@ int cco_lists_why(MPI_Comm comm)
                                                                       : MPI_ERR_INTERN;
 }
 
-static void mark(cco_lists *lists, int tag)
+static void multisend_lists_mark(cco_lists *lists, int tag)
 {
     lists->used[tag / 64] |= (uint64_t)1 << tag % 64;
 }
@@ -87,7 +87,7 @@ int cco_lists_take_tag(cco_lists *lists, int *tag)
 {
     if (lists->next < CCO_LISTS_TAGS) {
         *tag = lists->next++;
-        mark(lists, *tag);
+        multisend_lists_mark(lists, *tag);
         return MPI_SUCCESS;
     }
     uint64_t used[CCO_LISTS_WORDS];
@@ -97,7 +97,7 @@ int cco_lists_take_tag(cco_lists *lists, int *tag)
         return rc;
     for (*tag = 1; *tag < CCO_LISTS_TAGS; ++*tag)
         if (!(used[*tag / 64] >> *tag % 64 & 1)) {
-            mark(lists, *tag);
+            multisend_lists_mark(lists, *tag);
             return MPI_SUCCESS;
         }
     return MPI_ERR_OTHER;

@@ -31,7 +31,7 @@ bool cco_operands_wanted(const cco_call *call)
 {
     int inter = 1, size = 1;
     return cco_configured.reproducible && call->coll != CCO_BARRIER &&
-           cco_coll_infos[call->coll].properties & CCO_REDUCTION && !cco_is_near(call->coll) &&
+           cco_coll_infos[call->coll].properties & CCO_REDUCTION && !cco_is_neighbor(call->coll) &&
            call->comm != MPI_COMM_NULL && cco_is_op(call->op) && cco_is_type(call->recvtype) &&
            PMPI_Comm_test_inter(call->comm, &inter) == MPI_SUCCESS && !inter &&
            PMPI_Comm_size(call->comm, &size) == MPI_SUCCESS && size > 1 &&
@@ -49,7 +49,7 @@ static void free_operands(void *data)
 }
 
 /* The operands are here. */
-static void combine(void *data)
+static void operands_combine(void *data)
 {
     static const cco_transport here = {.copy = cco_mpi_copy, .reduce = cco_mpi_reduce};
     operands *o = data;
@@ -60,12 +60,12 @@ static void combine(void *data)
 }
 
 /* To return on one rank would let the others wait. */
-static void no_memory(void)
+static void operands_no_memory(void)
 {
     cco_fatal("CRESTA_REPRODUCIBLE: no memory for the operands of a non-blocking reduction");
 }
 
-static int parts_of(const cco_call *call, const operands *o)
+static int operands_parts_of(const cco_call *call, const operands *o)
 {
     switch (call->coll) {
     case CCO_REDUCE:
@@ -110,7 +110,7 @@ static int set_arrays(operands *o, const cco_call *call, cco_call *carrier)
         return MPI_ERR_COUNT;
     int *counts = malloc(4 * (size_t)o->size * sizeof *counts);
     if ((o->arrays = counts) == NULL)
-        no_memory();
+        operands_no_memory();
     for (int i = 0; i < o->size; i++) {
         const MPI_Count n = cco_count_at(call, call->recvcounts, i);
         const MPI_Count received = (MPI_Count)o->count * i;
@@ -128,7 +128,7 @@ static int set_arrays(operands *o, const cco_call *call, cco_call *carrier)
     return MPI_SUCCESS;
 }
 
-static int prepare(operands *o, const cco_call *call, cco_call *carrier)
+static int operands_prepare(operands *o, const cco_call *call, cco_call *carrier)
 {
     MPI_Aint low, extent;
     const bool counts = call->coll == CCO_REDUCE_SCATTER;
@@ -145,15 +145,15 @@ static int prepare(operands *o, const cco_call *call, cco_call *carrier)
     o->op = (cco_reduce_op){call->op, cco_kernel_of(call->op, call->recvtype),
                             cco_fold_of(call->op, call->recvtype)};
     o->count = (size_t)n;
-    o->parts = parts_of(call, o);
+    o->parts = operands_parts_of(call, o);
     o->result = call->recvbuf;
     const bool receives = call->coll != CCO_REDUCE || o->parts > 0;
     const size_t bytes = receives ? (size_t)o->size * o->count * (size_t)extent : 0;
     if ((o->all = malloc(bytes + 1)) == NULL)
-        no_memory();
+        operands_no_memory();
     *carrier = *call;
     carrier->coll = carrier_of(call->coll);
-    carrier->by = CCO_BY_US;
+    carrier->by = CCO_CALLER_INTERNAL;
     carrier->sendbuf = call->sendbuf == MPI_IN_PLACE ? call->recvbuf : call->sendbuf;
     carrier->sendtype = call->recvtype;
     carrier->sendcount = carrier->recvcount = n;
@@ -162,7 +162,7 @@ static int prepare(operands *o, const cco_call *call, cco_call *carrier)
 }
 
 /* A request that is over from the start may be one that many have. */
-static bool is_over(MPI_Request request)
+static bool operands_is_over(MPI_Request request)
 {
     int over = 0;
     return request == MPI_REQUEST_NULL ||
@@ -173,23 +173,23 @@ int cco_operands_start(const cco_call *call, cco_copies *copies, MPI_Request *re
 {
     cco_call carrier;
     operands *o = calloc(1, sizeof *o);
-    cco_pending *pending = cco_pending_make(copies);
-    int rc = o != NULL && pending != NULL ? prepare(o, call, &carrier) : MPI_ERR_NO_MEM;
+    cco_request_data *pending = cco_request_data_make(copies);
+    int rc = o != NULL && pending != NULL ? operands_prepare(o, call, &carrier) : MPI_ERR_NO_MEM;
     if (pending == NULL)
         cco_copies_free(copies);
     if (rc != MPI_SUCCESS)
         cco_raise_in(call->comm, call->coll, rc);
     else
-        rc = cco_native_nonblocking(&cco_native[CCO_BY_US], &carrier, request);
-    if (rc != MPI_SUCCESS || is_over(*request)) {
+        rc = cco_native_nonblocking(&cco_native[CCO_CALLER_INTERNAL], &carrier, request);
+    if (rc != MPI_SUCCESS || operands_is_over(*request)) {
         if (rc == MPI_SUCCESS)
-            combine(o);
+            operands_combine(o);
         free_operands(o);
-        cco_pending_free(pending);
+        cco_request_data_free(pending);
         return rc;
     }
-    cco_pending_finishes(pending, combine, free_operands, o);
-    cco_pending_add(pending, false, false, *request);
+    cco_request_data_finishes(pending, operands_combine, free_operands, o);
+    cco_request_data_add(pending, false, false, *request);
     return rc;
 }
 
@@ -201,7 +201,7 @@ static bool may_be_a_gpus(MPI_Comm comm)
                                          : cco_configured.device_memory == CCO_DEVICE_YES;
 }
 
-static void tell(const cco_call *call, const char *what, const char *after)
+static void operands_tell(const cco_call *call, const char *what, const char *after)
 {
     static bool told;
     int rank = 0;
@@ -214,11 +214,12 @@ bool cco_operands_allowed(const cco_call *call, bool persistent)
 {
     const bool error = cco_configured.fallback == CCO_FALLBACK_ERROR;
     if (!persistent && may_be_a_gpus(call->comm)) {
-        tell(call, "non-blocking reductions in a GPU's memory cannot be made reproducible", "");
+        operands_tell(call, "non-blocking reductions in a GPU's memory cannot be made reproducible",
+                      "");
         return false;
     }
     if (persistent && cco_configured.fallback != CCO_FALLBACK_SILENT)
-        tell(call, "persistent reductions are the MPI's own, and not reproducible",
-             error ? ", CRESTA_FALLBACK=error" : "");
+        operands_tell(call, "persistent reductions are the MPI's own, and not reproducible",
+                      error ? ", CRESTA_FALLBACK=error" : "");
     return !persistent || !error;
 }

@@ -4,20 +4,20 @@
 #include "api/ours.h"
 
 #include "api/dispatch.h"
-#include "core/guard.h"
+#include "core/reentry.h"
 #include "core/raise.h"
 #include "model/registry.h"
 #include "native/calls.h"
-#include "native/near_reduce.h"
+#include "native/neighbor_reduce.h"
 #include "plan/arguments.h"
 #include "progress/operation_pool.h"
 #include "record/recorder.h"
 #include "tune/topology.h"
 
 /* NULL for no intracommunicator. */
-static cco_comm *state_of(MPI_Comm comm)
+static cco_comm *ours_state_of(MPI_Comm comm)
 {
-    if (comm == MPI_COMM_NULL || cco_guarded())
+    if (comm == MPI_COMM_NULL || cco_is_reentered())
         return NULL;
     if (cco_phase_now() == CCO_UNREAD)
         cco_process_begin_late();
@@ -27,18 +27,18 @@ static cco_comm *state_of(MPI_Comm comm)
 
 int cco_dispatch_ours(const cco_call *call)
 {
-    cco_comm *state = state_of(call->comm);
+    cco_comm *state = ours_state_of(call->comm);
     return state != NULL ? cco_dispatch(state, call)
-                         : cco_native_blocking(&cco_native[CCO_BY_US], call);
+                         : cco_native_blocking(&cco_native[CCO_CALLER_INTERNAL], call);
 }
 
 /* A rank whose arguments are wrong comes along: the others wait for it. */
 int cco_prepare_ours(const cco_call *call)
 {
-    cco_comm *state = state_of(call->comm);
+    cco_comm *state = ours_state_of(call->comm);
     if (state != NULL && state->topology.near != NULL)
         cco_operation_pool_make(state, CCO_PATH_MESSAGES);
-    const int error = cco_near_reduce_wrong(call);
+    const int error = cco_neighbor_reduce_wrong(call);
     if (error != MPI_SUCCESS)
         return error;
     if (state == NULL)
@@ -72,10 +72,10 @@ void cco_settle_ours(cco_comm *state, const cco_call *call, cco_begin_path *begi
 }
 
 /* A persistent call is the recording of one that has not run. */
-int cco_record_ours(const cco_call *call, CRESTA_Recording *recording)
+int cco_profile_count(const cco_call *call, CRESTA_Recording *recording)
 {
     *recording = CRESTA_RECORDING_NULL;
-    cco_comm *state = state_of(call->comm);
+    cco_comm *state = ours_state_of(call->comm);
     if (state == NULL || state->topology.near == NULL)
         return cco_raise_in(call->comm, call->coll,
                             call->comm == MPI_COMM_NULL ? MPI_ERR_COMM : MPI_ERR_TOPOLOGY);

@@ -20,6 +20,6 @@ int cco_prepare_ours(const cco_call *call);
 void cco_settle_ours(cco_comm *state, const cco_call *call, cco_begin_path *begin, cco_way *way);
 
 /* Makes a persistent call: the recording of one that does not run now.  Collective. */
-int cco_record_ours(const cco_call *call, CRESTA_Recording *recording);
+int cco_profile_count(const cco_call *call, CRESTA_Recording *recording);
 
 #endif

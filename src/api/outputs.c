@@ -57,7 +57,7 @@ static void write_profile(bool spawned)
 {
     cco_output output;
     int rank, size;
-    cco_recording = false;
+    cco_profile_active = false;
     const double wall = cco_profile_wall();
     cco_timelines timelines;
     cco_member_sets members;

@@ -11,9 +11,9 @@
 
 #include "api/outputs.h"
 #include "api/progress.h"
-#include "api/pending.h"
+#include "api/request_data.h"
 #include "api/report.h"
-#include "core/ask.h"
+#include "core/mpi_check.h"
 #include "core/comm.h"
 #include "core/clock.h"
 #include "core/config.h"
@@ -25,7 +25,7 @@
 #include "core/mpi_compat.h"
 #include "core/pause.h"
 #include "core/polite.h"
-#include "core/record_time.h"
+#include "core/profile_time.h"
 #include "core/snapshot.h"
 #include "core/wait.h"
 #include "core/world.h"
@@ -35,7 +35,7 @@
 #include "match/match.h"
 #include "model/registry.h"
 #include "native/natives.h"
-#include "progress/streamed.h"
+#include "progress/partial_request.h"
 #include "race/race.h"
 #include "record/recording.h"
 #include "rollcall/rollcall.h"
@@ -50,14 +50,14 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static bool chosen;    /* an implementation is, for some collective */
 static bool wishes;    /* the environment or the build asks for something, on this rank; */
 static bool asked;     /* on any, once ranks have agreed on that, and until then */
-static bool mends;     /* `auto` may replace neighbourhood collectives, on any rank likewise */
+static bool mends;     /* `auto` may replace neighborhood collectives, on any rank likewise */
 static bool awake;     /* the program has asked: CRESTA_Set_impl */
 static bool counts;    /* calls are, at present, whoever has asked: cresta_profile_start */
 static bool begun;     /* MPI_Init has been here */
 static unsigned named; /* bit per model that a rule names, and that has a job_begin */
 static bool spawned;   /* asked before the program disconnects from its parents */
 
-static void move(void)
+static void process_move(void)
 {
     cco_progress_all();
     if (cco_configured.debug.match > 0)
@@ -68,7 +68,7 @@ static void move(void)
 static void start_moving(void)
 {
     cco_mpi_progress_begin();
-    cco_pause_set_progress(move);
+    cco_pause_set_progress(process_move);
 }
 
 static void stop_moving(void)
@@ -77,14 +77,14 @@ static void stop_moving(void)
     cco_mpi_progress_end();
 }
 
-static void set_phase(cco_phase phase)
+static void process_set_phase(cco_phase phase)
 {
     __atomic_store_n(&cco_process_phase, phase, __ATOMIC_RELEASE);
 }
 
 /* Ranks of another world, which this one has spawned or met, do not know that calls are counted
  * here. */
-bool cco_process_asks_nothing_of(MPI_Comm comm, bool near)
+bool cco_process_ignores(MPI_Comm comm, bool near)
 {
     return !asked && !(near && mends) && !(counts && cco_in_world(comm));
 }
@@ -98,26 +98,26 @@ void cco_process_wake(void)
 {
     __atomic_store_n(&awake, true, __ATOMIC_RELAXED);
     cco_polite_decide(true);
-    set_phase(CCO_ACTIVE);
+    process_set_phase(CCO_ACTIVE);
 }
 
 void cco_process_count(bool on)
 {
     counts = on;
     if (on)
-        set_phase(CCO_ACTIVE);
+        process_set_phase(CCO_ACTIVE);
 }
 
 void cco_process_control(int level)
 {
-    if (cco_profiled && level != 0 && !cco_recording)
-        cco_record_time_resume(cco_ticks());
+    if (cco_profiled && level != 0 && !cco_profile_active)
+        cco_profile_time_resume(cco_ticks());
     if (cco_profiled)
-        cco_recording = level != 0;
+        cco_profile_active = level != 0;
     cco_io_control(level);
 }
 
-static bool names_model(const cco_rules *rules, const cco_model *model)
+static bool process_names_model(const cco_rules *rules, const cco_model *model)
 {
     for (int i = 0; rules != NULL && i < rules->count; i++)
         if (rules->list[i].model == model)
@@ -150,7 +150,7 @@ static void free_models(void)
 static void name_models(const cco_rules *rules)
 {
     for (int i = 0; cco_models[i] != NULL; i++)
-        if (cco_models[i]->job_begin != NULL && names_model(rules, cco_models[i]))
+        if (cco_models[i]->job_begin != NULL && process_names_model(rules, cco_models[i]))
             named |= 1u << i;
 }
 
@@ -219,13 +219,13 @@ static void check_imposed_nodes(void)
 
 /* Runs when MPI_Finalize frees the attributes of MPI_COMM_SELF: MPI still works, and all ranks come
  * here. */
-static int end(MPI_Comm comm, int key, void *attribute, void *extra)
+static int process_end(MPI_Comm comm, int key, void *attribute, void *extra)
 {
     (void)comm, (void)key, (void)attribute, (void)extra;
     if (begun)
         cco_match_end();
     cco_outputs_write(begun, spawned);
-    set_phase(CCO_IDLE);
+    process_set_phase(CCO_IDLE);
     cco_polite_end();
     cco_race_end();
     cco_progress_end();
@@ -236,16 +236,16 @@ static int end(MPI_Comm comm, int key, void *attribute, void *extra)
     free_models();
     cco_teardowns_run();
     cco_service_end();
-    cco_pending_end();
-    cco_streamed_end();
-    cco_ask_end();
+    cco_request_data_end();
+    cco_partial_request_end();
+    cco_mpi_check_end();
     cco_rollcall_end();
     stop_moving();
     return MPI_SUCCESS;
 }
 
 /* CRESTA_DEBUG=disagree: some ranks come late, or say more than others. */
-static void disagree(void)
+static void process_disagree(void)
 {
     cco_config *c = &cco_configured;
     nanosleep(&(struct timespec){.tv_nsec = (long)cco_disagreement(30) * 1000 * 1000}, NULL);
@@ -253,7 +253,7 @@ static void disagree(void)
     wishes = wishes || c->log >= CCO_LOG_INFO;
 }
 
-static bool is_spawned(void)
+static bool process_is_spawned(void)
 {
     MPI_Comm parent = MPI_COMM_NULL;
     return PMPI_Comm_get_parent(&parent) == MPI_SUCCESS && parent != MPI_COMM_NULL;
@@ -262,7 +262,7 @@ static bool is_spawned(void)
 static void hook_the_end(void)
 {
     int key = MPI_KEYVAL_INVALID;
-    if (PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, end, &key, NULL) == MPI_SUCCESS) {
+    if (PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, process_end, &key, NULL) == MPI_SUCCESS) {
         PMPI_Comm_set_attr(MPI_COMM_SELF, key, NULL);
         PMPI_Comm_free_keyval(&key); /* it lives on until the attribute is deleted */
     }
@@ -284,7 +284,7 @@ static bool is_off(void)
     if (cco_process_phase == CCO_UNREAD && cco_config_off()) {
         cco_natives_look_up();
         cco_config_read();
-        set_phase(CCO_IDLE);
+        process_set_phase(CCO_IDLE);
     }
     return cco_configured.off;
 }
@@ -293,7 +293,7 @@ static bool is_off(void)
 static void begin_together(int rank)
 {
     cco_facts_of(rank);
-    disagree();
+    process_disagree();
     if (rank == 0)
         cco_outputs_try();
     check_imposed_nodes();
@@ -309,7 +309,7 @@ static void begin_together(int rank)
     if (rank == 0)
         cco_outputs_loaded();
     if (asked || wanted[1] || cco_configured.wait == CCO_WAIT_AUTO)
-        cco_wait_find_neighbours(MPI_COMM_WORLD);
+        cco_wait_find_neighbors(MPI_COMM_WORLD);
     cco_polite_decide(chosen);
     if (cco_configured.debug.match > 0)
         cco_polite_force();
@@ -328,7 +328,7 @@ void cco_process_serve(void)
         if (cco_has_world())
             hook_the_end();
         else
-            cco_ask_without_world(cco_comm_any);
+            cco_mpi_check_without_world(cco_comm_any);
         __atomic_store_n(&serves, true, __ATOMIC_RELEASE);
     }
     pthread_mutex_unlock(&lock);
@@ -341,10 +341,10 @@ void cco_process_begin(void)
     pthread_mutex_lock(&lock);
     if (!begun && !is_off()) {
         begin_here();
-        cco_ask_without_world(NULL);
+        cco_mpi_check_without_world(NULL);
         PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
         begin_together(rank);
-        spawned = is_spawned();
+        spawned = process_is_spawned();
         cco_rollcall_begin(true, spawned);
         cco_profiled_run = cco_configured.profile != NULL;
         if (cco_profiled_run)
@@ -357,9 +357,9 @@ void cco_process_begin(void)
         cco_progress_begin();
         cco_race_begin(cco_progress_many_threads());
         /* Which operations of the program are under way counts even if nothing is asked. */
-        set_phase(asked || awake || cco_progress_thread_runs_no_ops() ? CCO_ACTIVE
-                  : mends                                             ? CCO_NEARBY
-                                                                      : CCO_IDLE);
+        process_set_phase(asked || awake || cco_progress_thread_runs_no_ops() ? CCO_ACTIVE
+                          : mends                                             ? CCO_NEARBY
+                                                                              : CCO_IDLE);
         first = true;
         __atomic_store_n(&begun, true, __ATOMIC_RELEASE);
     }
@@ -379,11 +379,11 @@ void cco_process_begin_late(void)
     if (cco_process_phase == CCO_UNREAD && !is_off()) {
         begin_here();
         if (cco_has_world()) {
-            spawned = is_spawned();
+            spawned = process_is_spawned();
             hook_the_end();
             cco_progress_begin_late();
         } else {
-            cco_ask_without_world(cco_comm_any);
+            cco_mpi_check_without_world(cco_comm_any);
         }
         cco_rollcall_begin(false, false);
         cco_outputs_begin_late();
@@ -391,7 +391,7 @@ void cco_process_begin_late(void)
             take_tuning(cco_tuning_own());
         cco_polite_decide(chosen);
         asked = true; /* the ranks have not agreed that nothing is: every communicator compares */
-        set_phase(CCO_ACTIVE);
+        process_set_phase(CCO_ACTIVE);
     }
     pthread_mutex_unlock(&lock);
 }

@@ -10,7 +10,7 @@
 typedef enum cco_phase {
     CCO_UNREAD, /* the environment has not been read yet */
     CCO_IDLE,   /* all ranks agree that every call goes straight to the MPI; also after the end */
-    CCO_NEARBY, /* the same but for neighbourhood collectives, which `auto` may have to replace */
+    CCO_NEARBY, /* the same but for neighborhood collectives, which `auto` may have to replace */
     CCO_ACTIVE,
 } cco_phase;
 
@@ -37,9 +37,9 @@ void cco_process_met_late(void);
  * (recordings, memory that ranks share) needs an end all the same. */
 void cco_process_serve(void);
 
-/* True if nothing asks for it that a communicator be set up, for its collectives of neighbours or
+/* True if nothing asks for it that a communicator be set up, for its collectives of neighbors or
  * for others; equal on all its ranks. */
-bool cco_process_asks_nothing_of(MPI_Comm comm, bool near);
+bool cco_process_ignores(MPI_Comm comm, bool near);
 
 /* True once all ranks of MPI_COMM_WORLD have met in MPI_Init, and so have the library; equal on all
  * of them. */

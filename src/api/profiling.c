@@ -48,7 +48,7 @@ int cresta_profile_start(void)
 }
 
 /* The rows of this rank since the start become those of all, on rank 0. */
-static cco_rows collect(MPI_Comm comm)
+static cco_rows profiling_collect(MPI_Comm comm)
 {
     cco_rows rows = cco_snapshot_rows();
     cco_profile_evaluate(comm, &rows, start_here, false);
@@ -84,14 +84,15 @@ static int share_text(MPI_Comm comm, int rank, char **text, size_t written)
         return rc;
     if (rank != 0 && bytes > 0)
         *text = malloc(bytes);
-    return cco_all(*text != NULL, comm) ? cco_service_bcast(*text, bytes, comm) : MPI_ERR_NO_MEM;
+    return cco_service_all(*text != NULL, comm) ? cco_service_bcast(*text, bytes, comm)
+                                                : MPI_ERR_NO_MEM;
 }
 
 static void end_recording(void)
 {
     cco_process_count(false);
     if (!was_profiled) {
-        cco_profiled = cco_recording = false;
+        cco_profiled = cco_profile_active = false;
         cco_comm_for_each(cco_comm_update);
     }
     started = false;
@@ -111,7 +112,7 @@ int cresta_profile_stop(char **json)
         end_recording();
         return MPI_ERR_COMM;
     }
-    cco_rows rows = collect(comm);
+    cco_rows rows = profiling_collect(comm);
     if (rank == 0)
         *json = write_text(&rows, wall_s, &bytes);
     const int rc = share_text(comm, rank, json, bytes);

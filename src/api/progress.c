@@ -87,7 +87,7 @@ void cco_progress_begin_late(void)
 
 /* Where the thread must stay out of the MPI, what passes through memory progresses all the same:
  * other ranks count on that. */
-static bool poll(long *expected)
+static bool progress_poll(long *expected)
 {
     const bool calls_mpi = cco_progress_calls_mpi() && cco_progress_thread_enter_mpi();
     if (calls_mpi)
@@ -103,7 +103,7 @@ void cco_progress_start(void)
     static bool started;
     if (__atomic_load_n(&started, __ATOMIC_ACQUIRE) || cco_progress_allowed() == CCO_PROGRESS_NONE)
         return;
-    const bool there = cco_progress_thread_start(poll);
+    const bool there = cco_progress_thread_start(progress_poll);
     __atomic_store_n(&started, true, __ATOMIC_RELEASE);
     if (there)
         return;

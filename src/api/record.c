@@ -13,16 +13,17 @@
 #include "record/recording.h"
 #include "record/replay_failure.h"
 
-static int refuse(MPI_Comm comm, int error_class)
+static int api_record_refuse(MPI_Comm comm, int error_class)
 {
     PMPI_Comm_call_errhandler(comm, error_class);
     return error_class;
 }
 
 /* An error of a recording, or of none; its communicator may be no more. */
-static int fail(const cco_replay *r, int error_class)
+static int api_record_fail(const cco_replay *r, int error_class)
 {
-    return refuse(r != NULL && r->state != NULL ? r->state->comm : MPI_COMM_WORLD, error_class);
+    return api_record_refuse(r != NULL && r->state != NULL ? r->state->comm : MPI_COMM_WORLD,
+                             error_class);
 }
 
 /* Ends a replay in an error; a process may have failed. */
@@ -30,10 +31,10 @@ static int end_in_error(cco_replay *r, const char *where, int error)
 {
     const int known = cco_replay_error(r);
     if (known == MPI_SUCCESS && cco_ulfm_class(error) == MPI_SUCCESS)
-        return fail(r, error);
+        return api_record_fail(r, error);
     if (r->state == NULL) {
         cco_replay_leave(r, cco_ulfm_failed_class());
-        return fail(r, error);
+        return api_record_fail(r, error);
     }
     if (known != MPI_SUCCESS)
         cco_comm_fail(r->state, known, r->lost);
@@ -46,19 +47,19 @@ int CRESTA_Record_begin(MPI_Comm comm)
     if (cco_phase_now() == CCO_UNREAD)
         cco_process_begin_late();
     if (comm == MPI_COMM_NULL)
-        return refuse(MPI_COMM_WORLD, MPI_ERR_COMM);
+        return api_record_refuse(MPI_COMM_WORLD, MPI_ERR_COMM);
     if (PMPI_Comm_test_inter(comm, &inter) != MPI_SUCCESS || inter)
-        return refuse(comm, MPI_ERR_COMM);
+        return api_record_refuse(comm, MPI_ERR_COMM);
     cco_comm *state = cco_prepare(comm);
     if (state == NULL)
-        return refuse(comm, MPI_ERR_INTERN);
+        return api_record_refuse(comm, MPI_ERR_INTERN);
     if (state->error != MPI_SUCCESS)
         return cco_comm_raise_in(state, "CRESTA_Record_begin", state->error);
     if (cco_is_recorded(state)) {
         if (state->rank == 0)
             cco_say("CRESTA_Record_begin on communicator '%s': a recording is under way there",
                     state->name);
-        return refuse(comm, cco_comm_refuse(state, MPI_ERR_OTHER));
+        return api_record_refuse(comm, cco_comm_refuse(state, MPI_ERR_OTHER));
     }
     cco_recorder_begin(state);
     cco_process_wake();
@@ -72,13 +73,13 @@ int CRESTA_Record_end(CRESTA_Recording *recording)
         *recording = CRESTA_RECORDING_NULL;
     if (recorder == NULL) {
         cco_say("CRESTA_Record_end: this thread has not begun a recording");
-        return refuse(MPI_COMM_WORLD, MPI_ERR_OTHER);
+        return api_record_refuse(MPI_COMM_WORLD, MPI_ERR_OTHER);
     }
     cco_comm *state = recorder->state;
     if (state == NULL) {
         cco_say("CRESTA_Record_end: the communicator was freed during the recording");
         cco_recorder_free(recorder);
-        return refuse(MPI_COMM_WORLD, MPI_ERR_COMM);
+        return api_record_refuse(MPI_COMM_WORLD, MPI_ERR_COMM);
     }
     if (cco_configured.async == CCO_ASYNC_THREAD)
         cco_progress_start();
@@ -90,7 +91,7 @@ int CRESTA_Record_end(CRESTA_Recording *recording)
     cco_recorder_free(recorder);
     if (rc != MPI_SUCCESS)
         return state->error != MPI_SUCCESS ? cco_comm_raise_in(state, "CRESTA_Record_end", rc)
-                                           : refuse(state->comm, rc);
+                                           : api_record_refuse(state->comm, rc);
     *recording = handle;
     return MPI_SUCCESS;
 }
@@ -113,7 +114,7 @@ int CRESTA_Replay_start(CRESTA_Recording recording)
 {
     cco_replay *r = replay_of(recording, false, "CRESTA_Replay_start");
     if (r == NULL)
-        return fail(cco_recording_of(recording), MPI_ERR_REQUEST);
+        return api_record_fail(cco_recording_of(recording), MPI_ERR_REQUEST);
     const int rc = cco_replay_start(r);
     return rc == MPI_SUCCESS ? rc : end_in_error(r, "CRESTA_Replay_start", rc);
 }
@@ -123,12 +124,12 @@ int CRESTA_Replay_end(CRESTA_Recording recording)
     bool told = false;
     cco_replay *r = replay_of(recording, true, "CRESTA_Replay_end");
     if (r == NULL)
-        return fail(cco_recording_of(recording), MPI_ERR_REQUEST);
+        return api_record_fail(cco_recording_of(recording), MPI_ERR_REQUEST);
     const int rc = cco_replay_end(r, &told);
     return rc == MPI_SUCCESS || told ? rc : end_in_error(r, "CRESTA_Replay_end", rc);
 }
 
-static void set(int *to, int value)
+static void api_record_set(int *to, int value)
 {
     if (to != NULL)
         *to = value;
@@ -141,15 +142,15 @@ int CRESTA_Recording_info(CRESTA_Recording recording, int *calls, int *merged, i
     int count = 0;
     if (r == NULL) {
         cco_say("CRESTA_Recording_info: %d is not the handle of a recording", recording);
-        return fail(NULL, MPI_ERR_REQUEST);
+        return api_record_fail(NULL, MPI_ERR_REQUEST);
     }
     for (int i = 0; i < r->count; i++)
         count += r->calls[i]->path != CCO_PATH_NONE;
-    set(calls, r->count);
-    set(merged, count);
-    set(parts, r->parts_count);
-    set(recorded, cco_recording_sends(r));
-    set(replayed, cco_replay_sends(r));
+    api_record_set(calls, r->count);
+    api_record_set(merged, count);
+    api_record_set(parts, r->parts_count);
+    api_record_set(recorded, cco_recording_sends(r));
+    api_record_set(replayed, cco_replay_sends(r));
     return MPI_SUCCESS;
 }
 
@@ -157,7 +158,7 @@ int CRESTA_Recording_free(CRESTA_Recording *recording)
 {
     const int handle = recording != NULL ? *recording : CRESTA_RECORDING_NULL;
     if (replay_of(handle, false, "CRESTA_Recording_free") == NULL)
-        return fail(cco_recording_of(handle), MPI_ERR_REQUEST);
+        return api_record_fail(cco_recording_of(handle), MPI_ERR_REQUEST);
     cco_recording_free(handle);
     *recording = CRESTA_RECORDING_NULL;
     return MPI_SUCCESS;

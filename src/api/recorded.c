@@ -11,7 +11,7 @@
 
 #include "core/clock.h"
 #include "core/common_clock.h"
-#include "core/record_time.h"
+#include "core/profile_time.h"
 #include "core/snapshot.h"
 #include "core/timeline.h"
 #include "native/calls.h"
@@ -22,7 +22,7 @@
 typedef struct repeated {
     cco_repeat inner; /* the model's, or that of a call of the MPI; it has what that needs */
     cco_choice *choice;
-    cco_record *record;
+    cco_profile_counter *record;
     cco_arrival_set *arrivals;
     MPI_Count bytes;
     cco_cached_call of_mpi;
@@ -34,31 +34,31 @@ typedef struct own {
 
 static const char own_key; /* its address is the key */
 
-static inline cco_record *record_of(cco_choice *choice, cco_mode mode, MPI_Count bytes)
+static inline cco_profile_counter *record_of(cco_choice *choice, cco_mode mode, MPI_Count bytes)
 {
     const int k = cco_size_class(bytes);
-    cco_record *records = choice->records[mode];
+    cco_profile_counter *records = choice->records[mode];
     return records != NULL ? &records[k] : cco_profile_record_slow(choice, mode, k);
 }
 
 /* What the call has sent to other nodes, if it ran as a schedule of ours. */
-static inline void count_between(cco_record *record, cco_comm *state)
+static inline void count_between(cco_profile_counter *record, cco_comm *state)
 {
     if (state->nodes.count <= 1)
         return;
     if (record != NULL)
-        cco_between_add(&record->between, &state->between);
-    state->between = (cco_between){0};
+        cco_internode_traffic_add(&record->between, &state->between);
+    state->between = (cco_internode_traffic){0};
 }
 
 /* A call that was timed: counted, and where in the run its time lies.  So does the time of those
  * before it that were not. */
-static inline void count(cco_record *record, cco_coll coll, MPI_Count bytes, uint64_t start,
-                         uint64_t end)
+static inline void api_recorded_count(cco_profile_counter *record, cco_coll coll, MPI_Count bytes,
+                                      uint64_t start, uint64_t end)
 {
     if (record != NULL) {
         record->bytes += bytes > 0 ? (uint64_t)bytes : 0;
-        const uint64_t before = cco_record_time(record, start, end);
+        const uint64_t before = cco_profile_time(record, start, end);
         if (before > 0)
             cco_timeline_add(&cco_timeline_here, (int)coll, start - before, start);
     }
@@ -73,7 +73,7 @@ static inline cco_arrival_set *arrivals_of(cco_comm *state, cco_coll coll)
 }
 
 static void note_arrival(cco_comm *state, cco_choice *choice, cco_coll coll, MPI_Count bytes,
-                         cco_record *record, cco_arrival taken)
+                         cco_profile_counter *record, cco_arrival taken)
 {
     if (record != NULL && record->row == 0)
         record->row = cco_profile_row(state, coll, choice, CCO_BLOCKING, cco_size_class(bytes));
@@ -84,7 +84,7 @@ static void note_arrival(cco_comm *state, cco_choice *choice, cco_coll coll, MPI
 }
 
 /* The time now, if the waiting of a call is to be evaluated; else 0. */
-static inline int64_t arrives(const cco_arrival_set *arrivals, uint64_t number)
+static inline int64_t api_recorded_arrives(const cco_arrival_set *arrivals, uint64_t number)
 {
     return arrivals != NULL && cco_arrivals_want(arrivals, number) ? cco_clock_here() : 0;
 }
@@ -93,10 +93,10 @@ static inline int64_t arrives(const cco_arrival_set *arrivals, uint64_t number)
 static inline void record_call(cco_comm *state, const repeated *what, cco_coll coll,
                                int64_t arrival, uint64_t number, uint64_t start)
 {
-    if (!cco_recording)
+    if (!cco_profile_active)
         return;
     const uint64_t end = cco_ticks();
-    count(what->record, coll, what->bytes, start, end);
+    api_recorded_count(what->record, coll, what->bytes, start, end);
     count_between(what->record, state);
     if (arrival != 0)
         note_arrival(state, what->choice, coll, what->bytes, what->record,
@@ -111,21 +111,21 @@ __attribute__((noinline)) static int run_timed(const repeated *what, uint64_t nu
 {
     cco_comm *state = what->inner.state;
     const cco_coll coll = what->inner.cached->call.coll;
-    const int64_t arrival = arrives(what->arrivals, number);
+    const int64_t arrival = api_recorded_arrives(what->arrivals, number);
     const uint64_t start = cco_ticks();
     const int rc = what->inner.run(&what->inner, sendbuf, recvbuf, call);
     record_call(state, what, coll, arrival, number, start);
     return rc;
 }
 
-static int run_again(const cco_repeat *again, const void *sendbuf, void *recvbuf,
-                     const cco_call *call)
+static int api_recorded_run_again(const cco_repeat *again, const void *sendbuf, void *recvbuf,
+                                  const cco_call *call)
 {
     const repeated *what = again->own;
-    cco_record *record = what->record;
+    cco_profile_counter *record = what->record;
     const uint64_t number = what->arrivals->calls++;
     const uint32_t hash = cco_arrivals_hash(what->arrivals, number);
-    if (cco_record_times(record, hash) || hash < what->arrivals->below || !cco_recording)
+    if (cco_profile_times(record, hash) || hash < what->arrivals->below || !cco_profile_active)
         return run_timed(what, number, sendbuf, recvbuf, call);
     record->calls++;
     record->bytes += (uint64_t)what->bytes;
@@ -147,7 +147,8 @@ static int run_of_mpi(const cco_repeat *again, const void *sendbuf, void *recvbu
 static bool of_mpi_lasts(const cco_comm *state, const cco_choice *choice, const cco_call *call)
 {
     return choice->way.model == &cco_model_mpi && cco_comm_may_repeat(state, call->coll) &&
-           memcmp(&cco_native[CCO_BY_MPI], &cco_native[CCO_BY_CRESTA], sizeof(cco_natives)) == 0 &&
+           memcmp(&cco_native[CCO_CALLER_MPI], &cco_native[CCO_CALLER_CRESTA],
+                  sizeof(cco_natives)) == 0 &&
            cco_call_lasts(state, call);
 }
 
@@ -157,7 +158,7 @@ static cco_repeat repeat_of_mpi(repeated *what, cco_comm *state, const cco_call 
     return (cco_repeat){&what->of_mpi, NULL, run_of_mpi, state};
 }
 
-static void release(void *data)
+static void api_recorded_release(void *data)
 {
     own *o = data;
     for (int i = 0; i < CCO_REPEATS; i++)
@@ -169,7 +170,7 @@ static repeated *repeated_at(cco_comm *state, int index)
 {
     own *o = cco_comm_attached(state, &own_key);
     if (o == NULL)
-        o = cco_comm_attach(state, &own_key, sizeof *o, release);
+        o = cco_comm_attach(state, &own_key, sizeof *o, api_recorded_release);
     if (o->calls[index] == NULL)
         o->calls[index] = calloc(1, sizeof *o->calls[index]);
     return o->calls[index];
@@ -181,7 +182,7 @@ static void repeat_recorded(cco_comm *state, const cco_call *call, int rc, const
 {
     const int index = cco_cached_call_index(call);
     cco_repeat *repeat = &state->repeats[index];
-    const bool found = repeat->cached != NULL && repeat->run != run_again;
+    const bool found = repeat->cached != NULL && repeat->run != api_recorded_run_again;
     const bool can = by->record != NULL && by->arrivals != NULL && state->nodes.count <= 1 &&
                      (found || (rc == MPI_SUCCESS && of_mpi_lasts(state, by->choice, call)));
     repeated *what = can ? repeated_at(state, index) : NULL;
@@ -194,7 +195,7 @@ static void repeat_recorded(cco_comm *state, const cco_call *call, int rc, const
     what->record = by->record;
     what->arrivals = by->arrivals;
     what->bytes = by->bytes > 0 ? by->bytes : 0;
-    *repeat = (cco_repeat){what->inner.cached, what, run_again, state};
+    *repeat = (cco_repeat){what->inner.cached, what, api_recorded_run_again, state};
 }
 
 int cco_run_recorded(cco_comm *state, cco_choice *choice, const cco_call *call, MPI_Count bytes)
@@ -204,7 +205,7 @@ int cco_run_recorded(cco_comm *state, cco_choice *choice, const cco_call *call, 
                            .arrivals = arrivals_of(state, call->coll),
                            .bytes = bytes};
     const uint64_t number = what.arrivals != NULL ? what.arrivals->calls++ : 0;
-    const int64_t arrival = arrives(what.arrivals, number);
+    const int64_t arrival = api_recorded_arrives(what.arrivals, number);
     const uint64_t start = cco_ticks();
     const int rc = choice->way.model->run(state, &choice->way, call);
     record_call(state, &what, call->coll, arrival, number, start);
@@ -213,7 +214,8 @@ int cco_run_recorded(cco_comm *state, cco_choice *choice, const cco_call *call, 
 }
 
 /* The record of a call that goes to the MPI as it is; made without communication. */
-static cco_record *native_record(cco_comm *state, cco_mode mode, cco_coll coll, MPI_Count bytes)
+static cco_profile_counter *native_record(cco_comm *state, cco_mode mode, cco_coll coll,
+                                          MPI_Count bytes)
 {
     if (state->native == NULL) {
         state->native = calloc(CCO_COLLECTIVES, sizeof *state->native);
@@ -223,11 +225,11 @@ static cco_record *native_record(cco_comm *state, cco_mode mode, cco_coll coll, 
     return state->native != NULL ? record_of(&state->native[coll], mode, bytes) : NULL;
 }
 
-void cco_record_native(cco_comm *state, cco_mode mode, cco_coll coll, MPI_Count bytes,
-                       uint64_t start, uint64_t end)
+void cco_profile_count_native(cco_comm *state, cco_mode mode, cco_coll coll, MPI_Count bytes,
+                              uint64_t start, uint64_t end)
 {
-    cco_record *record = native_record(state, mode, coll, bytes);
-    count(record, coll, bytes, start, end);
+    cco_profile_counter *record = native_record(state, mode, coll, bytes);
+    api_recorded_count(record, coll, bytes, start, end);
     if (mode != CCO_BLOCKING)
         count_between(record, state);
 }

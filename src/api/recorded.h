@@ -10,7 +10,7 @@
 int cco_run_recorded(cco_comm *state, cco_choice *choice, const cco_call *call, MPI_Count bytes);
 
 /* A call that went to the MPI as it is, and lasted so long. */
-void cco_record_native(cco_comm *state, cco_mode mode, cco_coll coll, MPI_Count bytes,
-                       uint64_t start, uint64_t end);
+void cco_profile_count_native(cco_comm *state, cco_mode mode, cco_coll coll, MPI_Count bytes,
+                              uint64_t start, uint64_t end);
 
 #endif

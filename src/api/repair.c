@@ -5,7 +5,7 @@
 #include "core/mpi_compat.h"
 #include "core/ulfm.h"
 
-static int refuse(MPI_Comm comm, int error_class)
+static int repair_refuse(MPI_Comm comm, int error_class)
 {
     PMPI_Comm_call_errhandler(comm, error_class);
     return error_class;
@@ -43,7 +43,7 @@ static bool try_once(MPI_Comm comm, MPI_Comm *made, int *rc)
     return false;
 }
 
-static int repair(MPI_Comm comm, MPI_Comm *made)
+static int repair_repair(MPI_Comm comm, MPI_Comm *made)
 {
     enum { TRIES = 100 }; /* each after another failure */
     int rc = MPI_SUCCESS;
@@ -72,21 +72,21 @@ int CRESTA_Comm_repair(MPI_Comm comm, MPI_Comm *newcomm)
     if (cco_phase_now() == CCO_UNREAD)
         cco_process_begin_late();
     if (!is_intra(comm))
-        return refuse(comm == MPI_COMM_NULL ? MPI_COMM_WORLD : comm, MPI_ERR_COMM);
+        return repair_refuse(comm == MPI_COMM_NULL ? MPI_COMM_WORLD : comm, MPI_ERR_COMM);
     if (!cco_ulfm()) {
         PMPI_Comm_rank(comm, &rank);
         if (rank == 0)
             cco_say("CRESTA_Comm_repair: this job cannot go on after a failure: it needs Open MPI "
                     "5 and `mpirun --with-ft ulfm`");
-        return refuse(comm, MPI_ERR_UNSUPPORTED_OPERATION);
+        return repair_refuse(comm, MPI_ERR_UNSUPPORTED_OPERATION);
     }
     if (PMPI_Comm_get_errhandler(comm, &handler) != MPI_SUCCESS)
-        return refuse(comm, MPI_ERR_INTERN);
+        return repair_refuse(comm, MPI_ERR_INTERN);
     PMPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
-    const int rc = repair(comm, newcomm);
+    const int rc = repair_repair(comm, newcomm);
     if (rc == MPI_SUCCESS)
         PMPI_Comm_set_errhandler(*newcomm, handler);
     PMPI_Comm_set_errhandler(comm, handler);
     PMPI_Errhandler_free(&handler);
-    return rc == MPI_SUCCESS ? rc : refuse(comm, rc);
+    return rc == MPI_SUCCESS ? rc : repair_refuse(comm, rc);
 }

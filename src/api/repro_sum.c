@@ -21,7 +21,7 @@ typedef struct kind {
     int parts;
 } kind;
 
-static kind kind_of(MPI_Datatype type)
+static kind repro_sum_kind_of(MPI_Datatype type)
 {
     switch (cco_exact_number_of(type)) {
     case CCO_R32:
@@ -48,7 +48,7 @@ static kind kind_of(MPI_Datatype type)
 }
 
 /* What is wrong with this rank's arguments; NULL if nothing. */
-static const char *wrong(kind kind, const void *x, MPI_Count n, const void *result)
+static const char *repro_sum_wrong(kind kind, const void *x, MPI_Count n, const void *result)
 {
     if (kind.number == CCO_EXACT_NONE)
         return "the datatype is no floating or complex type of which exact sums are known";
@@ -60,7 +60,7 @@ static const char *wrong(kind kind, const void *x, MPI_Count n, const void *resu
 }
 
 /* Not noted in a recording: a replay could not make it again. */
-static int add_up(int64_t *words, int count, MPI_Comm comm)
+static int repro_sum_add_up(int64_t *words, int count, MPI_Comm comm)
 {
     cco_comm *state = cco_enter(comm, CCO_ALLREDUCE);
     const cco_call call = {.coll = CCO_ALLREDUCE,
@@ -73,12 +73,12 @@ static int add_up(int64_t *words, int count, MPI_Comm comm)
                            .op = MPI_SUM,
                            .comm = comm,
                            CCO_NO_ARRAYS};
-    if (state == NULL || state == &cco_from_below || cco_is_recorded(state))
+    if (state == NULL || state == &cco_comm_reentrant || cco_is_recorded(state))
         return PMPI_Allreduce(MPI_IN_PLACE, words, count, MPI_INT64_T, MPI_SUM, comm);
     return cco_dispatch(state, &call);
 }
 
-static int refuse(MPI_Comm comm, int error_class)
+static int repro_sum_refuse(MPI_Comm comm, int error_class)
 {
     PMPI_Comm_call_errhandler(comm, error_class);
     return error_class;
@@ -90,7 +90,7 @@ static int sum_up(kind kind, const void *x, MPI_Count n, void *result, MPI_Comm 
 {
     int64_t digits[CCO_EXACT_LONG_DIGITS], words[PARTS * WORDS + 1];
     const size_t size = cco_exact_size(kind.number);
-    const char *why = wrong(kind, x, n, result);
+    const char *why = repro_sum_wrong(kind, x, n, result);
     cco_exact sum;
     int count = 0;
     const cco_float_state before = cco_float_enter(); /* floats become doubles */
@@ -106,11 +106,11 @@ static int sum_up(kind kind, const void *x, MPI_Count n, void *result, MPI_Comm 
     words[count] = why != NULL;
     if (why != NULL)
         cco_say("CRESTA_Repro_sum: %s", why);
-    const int rc = add_up(words, count + 1, comm);
+    const int rc = repro_sum_add_up(words, count + 1, comm);
     if (rc != MPI_SUCCESS)
         return rc;
     if (words[count] != 0)
-        return refuse(comm, kind.number == CCO_EXACT_NONE ? MPI_ERR_TYPE : MPI_ERR_ARG);
+        return repro_sum_refuse(comm, kind.number == CCO_EXACT_NONE ? MPI_ERR_TYPE : MPI_ERR_ARG);
     for (int i = 0; i < kind.parts; i++) {
         cco_exact_unpack(&sum, words + i * (count / kind.parts));
         cco_exact_put(&sum, kind.number, (char *)result + (size_t)i * size);
@@ -125,11 +125,11 @@ int CRESTA_Repro_sum_type(const void *x, MPI_Count n, MPI_Datatype datatype, voi
     if (cco_phase_now() == CCO_UNREAD)
         cco_process_begin_late();
     if (comm == MPI_COMM_NULL)
-        return refuse(MPI_COMM_WORLD, MPI_ERR_COMM);
+        return repro_sum_refuse(MPI_COMM_WORLD, MPI_ERR_COMM);
     if (PMPI_Comm_test_inter(comm, &inter) != MPI_SUCCESS || inter)
-        return refuse(comm, MPI_ERR_COMM);
-    return sum_up(!cco_is_type(datatype) ? (kind){CCO_EXACT_NONE, 1} : kind_of(datatype), x, n,
-                  result, comm);
+        return repro_sum_refuse(comm, MPI_ERR_COMM);
+    return sum_up(!cco_is_type(datatype) ? (kind){CCO_EXACT_NONE, 1} : repro_sum_kind_of(datatype),
+                  x, n, result, comm);
 }
 
 int CRESTA_Repro_sum(const double *x, MPI_Count n, double *result, MPI_Comm comm)

@@ -9,7 +9,7 @@
 #include "core/config.h"
 #include "core/facts.h"
 #include "core/failure.h"
-#include "core/guard.h"
+#include "core/reentry.h"
 #include "core/log.h"
 #include "core/service.h"
 #include "core/settings.h"
@@ -126,7 +126,7 @@ void cco_set_up_job(void)
  */
 void cco_set_up_made(MPI_Comm comm)
 {
-    if (cco_configured.debug.match == 0 || comm == MPI_COMM_NULL || cco_guarded() ||
+    if (cco_configured.debug.match == 0 || comm == MPI_COMM_NULL || cco_is_reentered() ||
         !cco_process_met())
         return;
     cco_comm *state = cco_comm_find(comm);
@@ -138,7 +138,7 @@ void cco_set_up_made(MPI_Comm comm)
 
 void cco_set_up_duplicates(MPI_Comm comm, MPI_Comm made)
 {
-    if (cco_configured.debug.match > 0 && !cco_guarded() && cco_process_met())
+    if (cco_configured.debug.match > 0 && !cco_is_reentered() && cco_process_met())
         cco_match_duplicates(comm, made);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* sneighbor.c - CRESTA_Sneighbor_alltoall: a neighbourhood all-to-all with a request for each
+/* sneighbor.c - CRESTA_Sneighbor_alltoall: a neighborhood all-to-all with a request for each
  * message.  All calls of a communicator share a tag, since all ranks make them in one order. */
 #include "api/multisend_lists.h"
 #include "api/report.h"

@@ -8,7 +8,7 @@
 #include "api/dispatch.h"
 #include "api/ours.h"
 #include "api/operands.h"
-#include "api/pending.h"
+#include "api/request_data.h"
 #include "api/report.h"
 #include "api/streaming.h"
 #include "core/failure.h"
@@ -51,7 +51,7 @@ typedef struct decision {
 
 /* What is wrong with the arguments the MPI's own call says, before anything of ours counts this
  * begin: the next one may be right. */
-static decision decide(const cco_call *call)
+static decision split_decide(const cco_call *call)
 {
     decision d = {.state = cco_comm_find(call->comm)};
     if (d.state == NULL || !d.state->ready) {
@@ -76,7 +76,7 @@ static decision decide(const cco_call *call)
 }
 
 /* False if CRESTA_FALLBACK=error forbids what would begin; rank 0 has said why. */
-static bool allowed(const decision *d, const cco_call *call)
+static bool split_allowed(const decision *d, const cco_call *call)
 {
     if (cco_configured.fallback != CCO_FALLBACK_ERROR || d->choice == NULL)
         return true;
@@ -88,7 +88,7 @@ static bool allowed(const decision *d, const cco_call *call)
 
 /* All ranks refuse a begin, and none may wait for another; but the error handler of one may end the
  * job before rank 0 has said why. */
-static int unsupported(const cco_comm *state, const cco_call *call)
+static int split_unsupported(const cco_comm *state, const cco_call *call)
 {
     static bool waited;
     enum { MOMENT_NS = 100 * 1000 * 1000 };
@@ -101,21 +101,21 @@ static int unsupported(const cco_comm *state, const cco_call *call)
 static int begin_ours(const decision *d, const cco_call *call, cco_copies *copies,
                       MPI_Request *request)
 {
-    struct cco_begun *check = cco_configured.validate.on
-                                  ? cco_validate_begun(d->state, d->choice, call)
-                                  : NULL;
-    const cco_ending ending = {check != NULL ? cco_begun_ended : NULL, check};
+    struct cco_validate_request *check = cco_configured.validate.on
+                                             ? cco_validate_begun(d->state, d->choice, call)
+                                             : NULL;
+    const cco_ending ending = {check != NULL ? cco_validate_request_ended : NULL, check};
     const int rc = cco_operation_begin(d->state, &d->way, call, d->begin.path, copies, ending,
                                        request);
     if (rc != MPI_SUCCESS && check != NULL)
-        cco_begun_ended(check, rc);
+        cco_validate_request_ended(check, rc);
     if (rc == MPI_SUCCESS) {
-        cco_pending_over(*request);
+        cco_request_data_over(*request);
         cco_streaming_over(1, request);
         return rc;
     }
     if (rc == MPI_ERR_UNSUPPORTED_OPERATION)
-        return unsupported(d->state, call);
+        return split_unsupported(d->state, call);
     return cco_raise_in(call->comm, call->coll, rc);
 }
 
@@ -124,17 +124,17 @@ static int begin_ours(const decision *d, const cco_call *call, cco_copies *copie
 static int start_kept(const cco_call *call, cco_copies *copies, bool polled, bool holds,
                       MPI_Request *request)
 {
-    cco_pending *pending = cco_pending_make(copies);
+    cco_request_data *pending = cco_request_data_make(copies);
     int rc = MPI_ERR_NO_MEM;
     if (pending != NULL)
         rc = cco_start_nonblocking(call, request);
     else
         cco_raise_in(call->comm, call->coll, rc);
     if (rc == MPI_SUCCESS) {
-        cco_pending_add(pending, polled, holds, *request);
+        cco_request_data_add(pending, polled, holds, *request);
         return rc;
     }
-    cco_pending_free(pending);
+    cco_request_data_free(pending);
     if (pending == NULL)
         cco_copies_free(copies);
     if (holds)
@@ -145,7 +145,7 @@ static int start_kept(const cco_call *call, cco_copies *copies, bool polled, boo
 static int start_keeping(const cco_call *call, cco_copies *copies, bool begins,
                          MPI_Request *request)
 {
-    const bool holds = cco_pending_hold(call);
+    const bool holds = cco_request_data_hold(call);
     const bool polled = cco_progress_calls_mpi() && (begins || holds);
     return copies != NULL || polled || holds ? start_kept(call, copies, polled, holds, request)
                                              : cco_start_nonblocking(call, request);
@@ -154,7 +154,8 @@ static int start_keeping(const cco_call *call, cco_copies *copies, bool begins,
 static int start_persistent(const cco_natives *to, const cco_call *call, MPI_Info info,
                             MPI_Request *request)
 {
-    const bool holds = cco_pending_hold(call); /* for good, since it may be started at any time */
+    const bool holds = cco_request_data_hold(
+        call); /* for good, since it may be started at any time */
     const int rc = cco_native_persistent(to, call, info, request);
     if (rc != MPI_SUCCESS && holds)
         cco_progress_thread_hold(-1);
@@ -165,17 +166,17 @@ static int start_persistent(const cco_natives *to, const cco_call *call, MPI_Inf
 static int begin_holding(const decision *d, const cco_call *call, cco_copies *copies,
                          MPI_Request *request)
 {
-    if (!cco_pending_hold(call))
+    if (!cco_request_data_hold(call))
         return begin_ours(d, call, copies, request);
-    cco_pending *pending = cco_pending_make(NULL);
+    cco_request_data *pending = cco_request_data_make(NULL);
     if (pending == NULL)
         cco_fatal("no memory for a split-phase call on communicator '%s'", d->state->name);
     const int rc = begin_ours(d, call, copies, request);
     if (rc == MPI_SUCCESS) {
-        cco_pending_add(pending, false, true, *request);
+        cco_request_data_add(pending, false, true, *request);
         return rc;
     }
-    cco_pending_free(pending);
+    cco_request_data_free(pending);
     cco_progress_thread_hold(-1);
     return rc;
 }
@@ -196,11 +197,11 @@ static void begin_nothing(const decision *d, const cco_call *call, int rc)
 {
     if (d->begin.path != CCO_PATH_NONE) {
         cco_operation_pool_skip(d->state, d->begin.path);
-        struct cco_begun *check = cco_configured.validate.on
-                                      ? cco_validate_begun(d->state, d->choice, call)
-                                      : NULL;
+        struct cco_validate_request *check = cco_configured.validate.on
+                                                 ? cco_validate_begun(d->state, d->choice, call)
+                                                 : NULL;
         if (check != NULL) /* the other ranks check theirs */
-            cco_begun_ended(check, rc);
+            cco_validate_request_ended(check, rc);
     }
     cco_raise_in(call->comm, call->coll, rc);
 }
@@ -222,7 +223,7 @@ static int begin_mpis(cco_call *call, cco_copies *copies, MPI_Request *request)
  * stay until the end.  False if its rule does not ask for one; nothing has begun then. */
 static bool start_progressed(const cco_call *call, MPI_Request *request, int *rc)
 {
-    const decision d = decide(call);
+    const decision d = split_decide(call);
     const cco_path path = d.begin.path;
     if (path == CCO_PATH_NONE || cco_path_is_memory(path) || !d.state->facts.preloaded)
         return false;
@@ -236,7 +237,7 @@ static int refuse_while_recorded(const cco_comm *state, const cco_call *call, MP
     if (request != NULL)
         *request = MPI_REQUEST_NULL;
     cco_report_recorded(state, cco_coll_infos[call->coll].name);
-    return unsupported(state, call);
+    return split_unsupported(state, call);
 }
 
 /* For a roll-call, and for the comparison of calls between ranks. */
@@ -254,8 +255,8 @@ static void note_start(cco_comm *state, const cco_call *call, bool persistent)
 int cco_start(cco_comm *state, cco_mode mode, const cco_call *call, MPI_Info info,
               MPI_Request *request)
 {
-    const bool below = state == &cco_from_below;
-    const cco_natives *to = below ? &cco_native[CCO_BY_US] : cco_natives_for(call);
+    const bool below = state == &cco_comm_reentrant;
+    const cco_natives *to = below ? &cco_native[CCO_CALLER_INTERNAL] : cco_natives_for(call);
     if (below)
         return mode == CCO_PERSISTENT ? cco_native_persistent(to, call, info, request)
                                       : cco_native_nonblocking(to, call, request);
@@ -263,7 +264,7 @@ int cco_start(cco_comm *state, cco_mode mode, const cco_call *call, MPI_Info inf
         return refuse_while_recorded(state, call, request);
     const bool exact = cco_operands_wanted(call);
     if (exact && !cco_operands_allowed(call, mode == CCO_PERSISTENT))
-        return unsupported(state, call);
+        return split_unsupported(state, call);
     note_start(state, call, mode == CCO_PERSISTENT);
     const uint64_t start = cco_start_clock(state);
     int rc;
@@ -272,7 +273,7 @@ int cco_start(cco_comm *state, cco_mode mode, const cco_call *call, MPI_Info inf
     else if (!CCO_PRELOADED || !cco_progress_calls_mpi() || !start_progressed(call, request, &rc))
         rc = exact ? cco_operands_start(call, NULL, request)
                    : start_keeping(call, NULL, false, request);
-    cco_start_count(cco_recording ? state : NULL, mode, call, start);
+    cco_start_count(cco_profile_active ? state : NULL, mode, call, start);
     return rc;
 }
 
@@ -286,11 +287,12 @@ int cco_begin(const cco_call *call, MPI_Request *request)
     const int wrong = cco_is_ours(call->coll) ? cco_prepare_ours(call) : MPI_SUCCESS;
     if (wrong != MPI_SUCCESS)
         return begin_no_ours(call, wrong, request);
-    const decision d = decide(call);
-    if (!allowed(&d, call) || (cco_operands_wanted(call) && !cco_operands_allowed(call, false))) {
+    const decision d = split_decide(call);
+    if (!split_allowed(&d, call) ||
+        (cco_operands_wanted(call) && !cco_operands_allowed(call, false))) {
         if (request != NULL)
             *request = MPI_REQUEST_NULL;
-        return unsupported(d.state, call);
+        return split_unsupported(d.state, call);
     }
     if (d.state != NULL && d.state->error != MPI_SUCCESS && d.begin.path != CCO_PATH_NONE) {
         *request = MPI_REQUEST_NULL;
@@ -311,6 +313,6 @@ int cco_begin(const cco_call *call, MPI_Request *request)
                                            : begin_mpis(&ours, copies, request);
     if (rc != MPI_SUCCESS && request != NULL)
         *request = MPI_REQUEST_NULL;
-    cco_start_count(cco_recording ? state : NULL, CCO_NONBLOCKING, call, start);
+    cco_start_count(cco_profile_active ? state : NULL, CCO_NONBLOCKING, call, start);
     return rc;
 }

@@ -2,7 +2,7 @@
 /* split_end.c - see split_end.h; CRESTA_Coll_end, CRESTA_Coll_test, CRESTA_Progress. */
 #include "api/split_end.h"
 
-#include "api/pending.h"
+#include "api/request_data.h"
 #include "api/streaming.h"
 #include "core/next.h"
 #include "core/pause.h"
@@ -19,7 +19,7 @@
 #pragma GCC diagnostic ignored "-Wstringop-overflow"
 #endif
 
-static bool turn(int *tries, void (*pause)(int *tries))
+static bool split_end_turn(int *tries, void (*pause)(int *tries))
 {
     if (*tries == CCO_PROGRESS_FIRST_TURN)
         *tries = 0;
@@ -35,12 +35,12 @@ static bool turn(int *tries, void (*pause)(int *tries))
 
 bool cco_progress_turn(int *tries)
 {
-    return turn(tries, cco_pause_after_mpi);
+    return split_end_turn(tries, cco_pause_after_mpi);
 }
 
 bool cco_progress_turn_alone(int *tries)
 {
-    return turn(tries, cco_pause);
+    return split_end_turn(tries, cco_pause);
 }
 
 bool cco_all_complete(int count, const MPI_Request requests[], int *at)
@@ -85,11 +85,11 @@ static int end_all(int count, MPI_Request requests[])
 {
     cco_notes notes;
     cco_streaming_over(count, requests);
-    cco_pending_note(&notes, count, requests);
+    cco_request_data_note(&notes, count, requests);
     const __typeof__(&PMPI_Waitall) tool = tool_of_ends();
     const int rc = tool != NULL ? tool(count, requests, MPI_STATUSES_IGNORE)
                                 : end_by_mpi(count, requests);
-    cco_pending_settle(&notes, requests);
+    cco_request_data_settle(&notes, requests);
     return rc;
 }
 
@@ -100,12 +100,12 @@ static int end_one(MPI_Request *request)
     int tries = CCO_PROGRESS_FIRST_TURN, rc, over = 0;
     cco_notes notes;
     cco_streaming_over(1, request);
-    cco_pending_note(&notes, 1, request);
+    cco_request_data_note(&notes, 1, request);
     do {
         cco_progress_turn(&tries);
         rc = PMPI_Test(request, &over, MPI_STATUS_IGNORE);
     } while (rc == MPI_SUCCESS && !over);
-    cco_pending_settle(&notes, request);
+    cco_request_data_settle(&notes, request);
     return rc;
 }
 

@@ -2,15 +2,15 @@
 /* streaming.c - see streaming.h. */
 #include "api/streaming.h"
 
-#include "api/pending.h"
+#include "api/request_data.h"
 #include "core/degrees.h"
-#include "progress/streamed.h"
+#include "progress/partial_request.h"
 
 /* The blocks that this rank receives in a collective which has several. */
-static int received(cco_coll coll, int root, MPI_Comm comm)
+static int streaming_received(cco_coll coll, int root, MPI_Comm comm)
 {
     int inter = 0, rank = MPI_PROC_NULL, size = 0;
-    if (cco_is_near(coll))
+    if (cco_is_neighbor(coll))
         return cco_degrees_of(comm).in;
     PMPI_Comm_test_inter(comm, &inter);
     if (inter)
@@ -26,7 +26,7 @@ void cco_streaming_over(int count, const MPI_Request requests[])
 {
     for (int i = 0; requests != NULL && i < count; i++)
         if (requests[i] != MPI_REQUEST_NULL)
-            cco_streamed_over(requests[i]);
+            cco_partial_request_over(requests[i]);
 }
 
 int cco_streaming(int rc, cco_coll coll, int root, MPI_Comm comm, MPI_Request *request)
@@ -38,8 +38,8 @@ int cco_streaming(int rc, cco_coll coll, int root, MPI_Comm comm, MPI_Request *r
         return rc;
     }
     const MPI_Request begun = *request;
-    rc = cco_streamed_native(request, received(coll, root, comm));
+    rc = cco_partial_request_native(request, streaming_received(coll, root, comm));
     if (*request != begun)
-        cco_pending_over(begun);
+        cco_request_data_over(begun);
     return rc;
 }

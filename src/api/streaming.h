@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* streaming.h - streaming completion: what begins of the MPI's own calls leave for CRESTA_Coll_some
- * (progress/streamed.h). */
+ * (progress/partial_request.h). */
 #ifndef CCO_STREAMING_H
 #define CCO_STREAMING_H
 

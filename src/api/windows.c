@@ -40,7 +40,7 @@ int CRESTA_Win_init(MPI_Comm comm)
     return MPI_SUCCESS;
 }
 
-static void let_go(cco_comm *state)
+static void api_windows_let_go(cco_comm *state)
 {
     for (int i = 0; cco_models[i] != NULL; i++)
         if (cco_models[i]->let_go != NULL)
@@ -51,7 +51,7 @@ static void let_go(cco_comm *state)
 int CRESTA_Win_finalize(void)
 {
     cco_teardowns_collect();
-    cco_comm_for_each(let_go);
+    cco_comm_for_each(api_windows_let_go);
     cco_windows_free(false);
     cco_teardowns_run();
     return MPI_SUCCESS;

@@ -84,7 +84,7 @@ uint32_t cco_arrivals_afforded(const cco_arrival_set *set, uint64_t note)
     return (uint32_t)below;
 }
 
-static bool make_room(cco_arrival_set *set)
+static bool arrivals_make_room(cco_arrival_set *set)
 {
     const int room = set->room > 0 ? 2 * set->room : 8;
     if (set->count >= CCO_ARRIVALS_FREE)
@@ -103,14 +103,14 @@ static bool make_room(cco_arrival_set *set)
 
 void cco_arrivals_add(cco_arrival_set *set, const cco_arrival *sample)
 {
-    if (set->count == set->room && !make_room(set))
+    if (set->count == set->room && !arrivals_make_room(set))
         return;
     if (cco_arrivals_hash(set, sample->call) < set->below) /* room was made by thinning */
         set->list[set->count++] = *sample;
 }
 
 /* Appends a set, whose list it takes.  False when memory runs out. */
-static bool append(cco_arrival_sets *sets, const cco_arrival_set *set)
+static bool arrivals_append(cco_arrival_sets *sets, const cco_arrival_set *set)
 {
     if (sets->count == sets->room) {
         const int room = sets->room > 0 ? 2 * sets->room : 16;
@@ -124,7 +124,7 @@ static bool append(cco_arrival_sets *sets, const cco_arrival_set *set)
     return true;
 }
 
-static void add_copy(cco_arrival_sets *to, const cco_arrival_set *set, int64_t from)
+static void arrivals_add_copy(cco_arrival_sets *to, const cco_arrival_set *set, int64_t from)
 {
     cco_arrival_set copy = *set;
     copy.count = 0;
@@ -132,7 +132,7 @@ static void add_copy(cco_arrival_sets *to, const cco_arrival_set *set, int64_t f
     for (int i = 0; copy.list != NULL && i < set->count; i++)
         if (set->list[i].arrival >= from)
             copy.list[copy.count++] = set->list[i];
-    if (copy.count == 0 || !append(to, &copy))
+    if (copy.count == 0 || !arrivals_append(to, &copy))
         free(copy.list);
 }
 
@@ -162,7 +162,7 @@ static void keep_set(cco_arrival_set *set)
         keep_below(set, kept_below);
     cco_arrival *fitting = realloc(set->list, (size_t)(set->count + 1) * sizeof *fitting);
     set->list = fitting != NULL ? fitting : set->list; /* without the room that is not used */
-    if (!ended && set->count > 0 && append(&kept, set))
+    if (!ended && set->count > 0 && arrivals_append(&kept, set))
         kept_calls += set->count;
     else
         free(set->list);
@@ -184,7 +184,7 @@ void cco_arrivals_add_copies(cco_arrival_sets *to, const cco_arrival_set *sets, 
 {
     for (int coll = 0; sets != NULL && coll < CCO_COLLECTIVES; coll++)
         if (sets[coll].count > 0)
-            add_copy(to, &sets[coll], from);
+            arrivals_add_copy(to, &sets[coll], from);
 }
 
 cco_arrival_sets cco_arrivals_of_gone(int64_t from)
@@ -192,12 +192,12 @@ cco_arrival_sets cco_arrivals_of_gone(int64_t from)
     cco_arrival_sets sets = {0};
     pthread_mutex_lock(&lock);
     for (int i = 0; i < kept.count; i++)
-        add_copy(&sets, &kept.list[i], from);
+        arrivals_add_copy(&sets, &kept.list[i], from);
     pthread_mutex_unlock(&lock);
     return sets;
 }
 
-static int compare(const void *x, const void *y)
+static int arrivals_compare(const void *x, const void *y)
 {
     const cco_arrival_set *a = x, *b = y;
     if (a->leader != b->leader)
@@ -208,7 +208,7 @@ static int compare(const void *x, const void *y)
 void cco_arrival_sets_sort(cco_arrival_sets *sets)
 {
     if (sets->count > 1)
-        qsort(sets->list, (size_t)sets->count, sizeof *sets->list, compare);
+        qsort(sets->list, (size_t)sets->count, sizeof *sets->list, arrivals_compare);
 }
 
 void cco_arrivals_end(void)

@@ -37,7 +37,7 @@ typedef struct many {
     int count;
 } many;
 
-static void *room_for(size_t count, size_t size)
+static void *arrivals_merge_room_for(size_t count, size_t size)
 {
     void *room = calloc(count + 1, size);
     if (room == NULL) /* to go on without it on one rank would hang the others */
@@ -45,7 +45,7 @@ static void *room_for(size_t count, size_t size)
     return room;
 }
 
-static int order(const arrivals *a, const arrivals *b)
+static int arrivals_merge_order(const arrivals *a, const arrivals *b)
 {
     if (a->leader != b->leader)
         return a->leader < b->leader ? -1 : 1;
@@ -68,7 +68,7 @@ static void add_clock(arrivals *a, struct far far)
 
 static many of_this_rank(const cco_arrival_sets *sets, const cco_clock_line *line, int clock)
 {
-    many mine = {room_for((size_t)sets->count, sizeof(arrivals)), sets->count};
+    many mine = {arrivals_merge_room_for((size_t)sets->count, sizeof(arrivals)), sets->count};
     for (int i = 0; i < sets->count; i++) {
         const cco_arrival_set *set = &sets->list[i];
         arrivals *a = &mine.list[i];
@@ -79,7 +79,7 @@ static many of_this_rank(const cco_arrival_sets *sets, const cco_clock_line *lin
                         .count = set->count,
                         .far = {{clock, line->error}},
                         .clocks = 1,
-                        .list = room_for((size_t)set->count, sizeof(arrival))};
+                        .list = arrivals_merge_room_for((size_t)set->count, sizeof(arrival))};
         for (int k = 0; k < set->count; k++)
             a->list[k] = (arrival){set->list[k].call, cco_clock_on(line, set->list[k].arrival)};
     }
@@ -87,7 +87,7 @@ static many of_this_rank(const cco_arrival_sets *sets, const cco_clock_line *lin
 }
 
 /* What both have; `b` is gone then. */
-static void combine(arrivals *a, arrivals *b)
+static void arrivals_merge_combine(arrivals *a, arrivals *b)
 {
     int left = 0;
     for (int i = 0, k = 0; i < a->count && k < b->count;) {
@@ -105,13 +105,15 @@ static void combine(arrivals *a, arrivals *b)
 }
 
 /* Both are in order; both are gone then. */
-static many merge(many a, many b)
+static many arrivals_merge_merge(many a, many b)
 {
-    many sum = {room_for((size_t)a.count + (size_t)b.count, sizeof(arrivals)), 0};
+    many sum = {arrivals_merge_room_for((size_t)a.count + (size_t)b.count, sizeof(arrivals)), 0};
     for (int i = 0, k = 0; i < a.count || k < b.count;) {
-        const int sign = i == a.count ? 1 : k == b.count ? -1 : order(&a.list[i], &b.list[k]);
+        const int sign = i == a.count   ? 1
+                         : k == b.count ? -1
+                                        : arrivals_merge_order(&a.list[i], &b.list[k]);
         if (sign == 0)
-            combine(&a.list[i], &b.list[k]);
+            arrivals_merge_combine(&a.list[i], &b.list[k]);
         sum.list[sum.count++] = sign <= 0 ? a.list[i] : b.list[k];
         i += sign <= 0;
         k += sign >= 0;
@@ -121,7 +123,7 @@ static many merge(many a, many b)
     return sum;
 }
 
-static void send_bytes(MPI_Comm comm, int peer, char *data, int64_t bytes)
+static void arrivals_merge_send_bytes(MPI_Comm comm, int peer, char *data, int64_t bytes)
 {
     cco_transfer_to(comm, peer, TAG, &bytes, sizeof bytes);
     for (int64_t at = 0; at < bytes; at += PIECE)
@@ -133,7 +135,7 @@ static char *receive_bytes(MPI_Comm comm, int peer, int64_t *bytes)
 {
     *bytes = 0;
     cco_transfer_from(comm, peer, TAG, bytes, sizeof *bytes);
-    char *data = room_for((size_t)*bytes, 1);
+    char *data = arrivals_merge_room_for((size_t)*bytes, 1);
     for (int64_t at = 0; at < *bytes; at += PIECE)
         cco_transfer_from(comm, peer, TAG, data + at,
                           (size_t)(*bytes - at < PIECE ? *bytes - at : PIECE));
@@ -144,19 +146,19 @@ static char *receive_bytes(MPI_Comm comm, int peer, int64_t *bytes)
 static void send_some(MPI_Comm comm, int peer, const many *m, const many *asked)
 {
     size_t bytes = 0;
-    const arrivals **some = room_for((size_t)m->count, sizeof *some);
+    const arrivals **some = arrivals_merge_room_for((size_t)m->count, sizeof *some);
     int count = 0;
     for (int i = 0, k = 0; i < m->count; i++) {
         const arrivals *a = &m->list[i];
-        while (asked != NULL && k < asked->count && order(&asked->list[k], a) < 0)
+        while (asked != NULL && k < asked->count && arrivals_merge_order(&asked->list[k], a) < 0)
             k++;
-        if (asked != NULL ? k < asked->count && order(&asked->list[k], a) == 0
+        if (asked != NULL ? k < asked->count && arrivals_merge_order(&asked->list[k], a) == 0
                           : a->ranks < a->size) {
             some[count++] = a;
             bytes += sizeof *a + (size_t)a->count * sizeof *a->list;
         }
     }
-    char *data = room_for(bytes, 1), *at = data;
+    char *data = arrivals_merge_room_for(bytes, 1), *at = data;
     for (int i = 0; i < count; i++) {
         const size_t list = (size_t)some[i]->count * sizeof *some[i]->list;
         memcpy(at, some[i], sizeof *some[i]);
@@ -164,7 +166,7 @@ static void send_some(MPI_Comm comm, int peer, const many *m, const many *asked)
             memcpy(at + sizeof *some[i], some[i]->list, list);
         at += sizeof *some[i] + list;
     }
-    send_bytes(comm, peer, data, (int64_t)bytes);
+    arrivals_merge_send_bytes(comm, peer, data, (int64_t)bytes);
     free(data);
     free(some);
 }
@@ -173,11 +175,11 @@ static many receive_some(MPI_Comm comm, int peer)
 {
     int64_t bytes;
     char *data = receive_bytes(comm, peer, &bytes), *at = data;
-    many m = {room_for((size_t)bytes / sizeof(arrivals), sizeof(arrivals)), 0};
+    many m = {arrivals_merge_room_for((size_t)bytes / sizeof(arrivals), sizeof(arrivals)), 0};
     while (at < data + bytes) {
         arrivals *a = &m.list[m.count++];
         memcpy(a, at, sizeof *a);
-        a->list = room_for((size_t)a->count, sizeof *a->list);
+        a->list = arrivals_merge_room_for((size_t)a->count, sizeof *a->list);
         memcpy(a->list, at + sizeof *a, (size_t)a->count * sizeof *a->list);
         at += sizeof *a + (size_t)a->count * sizeof *a->list;
     }
@@ -193,10 +195,10 @@ static void free_lists(many *m)
 }
 
 /* What the other ranks say of some replaces what this rank says. */
-static void replace(many *m, many by)
+static void arrivals_merge_replace(many *m, many by)
 {
     for (int i = 0, k = 0; i < m->count && k < by.count; i++) {
-        if (order(&m->list[i], &by.list[k]) != 0)
+        if (arrivals_merge_order(&m->list[i], &by.list[k]) != 0)
             continue;
         free(m->list[i].list);
         m->list[i] = by.list[k++];
@@ -207,12 +209,12 @@ static void replace(many *m, many by)
 /* The names of some. */
 static many names_of(const many *m)
 {
-    many names = {room_for((size_t)m->count, sizeof(arrivals)), m->count};
+    many names = {arrivals_merge_room_for((size_t)m->count, sizeof(arrivals)), m->count};
     memcpy(names.list, m->list, (size_t)m->count * sizeof(arrivals));
     return names;
 }
 
-static many exchange(MPI_Comm comm, many mine)
+static many arrivals_merge_exchange(MPI_Comm comm, many mine)
 {
     int rank, size, level = 0, bit = 1;
     many asked[LEVELS];
@@ -224,11 +226,11 @@ static many exchange(MPI_Comm comm, many mine)
             continue;
         many theirs = receive_some(comm, rank + bit);
         asked[level] = names_of(&theirs);
-        mine = merge(mine, theirs);
+        mine = arrivals_merge_merge(mine, theirs);
     }
     if (bit < size) {
         send_some(comm, rank - bit, &mine, NULL);
-        replace(&mine, receive_some(comm, rank - bit));
+        arrivals_merge_replace(&mine, receive_some(comm, rank - bit));
     }
     while (level-- > 0) {
         bit >>= 1;
@@ -240,7 +242,7 @@ static many exchange(MPI_Comm comm, many mine)
 }
 
 /* What is left of a set. */
-static void take(cco_arrival_set *set, const arrivals *a, const cco_clock_line *line)
+static void arrivals_merge_take(cco_arrival_set *set, const arrivals *a, const cco_clock_line *line)
 {
     int left = 0;
     const int count = a->ranks == a->size ? a->count : 0;
@@ -261,12 +263,12 @@ static void take(cco_arrival_set *set, const arrivals *a, const cco_clock_line *
 void cco_arrivals_merge(MPI_Comm comm, cco_arrival_sets *sets, const cco_clock_line *line,
                         int clock)
 {
-    many all = exchange(comm, of_this_rank(sets, line, clock));
+    many all = arrivals_merge_exchange(comm, of_this_rank(sets, line, clock));
     for (int i = 0, k = 0; i < sets->count; i++) {
         const arrivals key = {.id = sets->list[i].id, .leader = sets->list[i].leader};
-        while (order(&all.list[k], &key) < 0)
+        while (arrivals_merge_order(&all.list[k], &key) < 0)
             k++;
-        take(&sets->list[i], &all.list[k], line);
+        arrivals_merge_take(&sets->list[i], &all.list[k], line);
     }
     free_lists(&all);
 }

@@ -15,8 +15,8 @@ enum {
 
 /* The peer of a message that is under way, and that has ended; -1 if there is none among those
  * whose turn it is. */
-static int ended(cco_awaited *a, MPI_Comm comm, int count, const MPI_Request *requests,
-                 const int *peers)
+static int awaited_ended(cco_awaited *a, MPI_Comm comm, int count, const MPI_Request *requests,
+                         const int *peers)
 {
     const int most = count < MESSAGES ? count : MESSAGES, first = a->at;
     for (int n = 0, pending = 0; n < most && pending < PENDING; n++) {
@@ -44,7 +44,7 @@ int cco_awaited_lost(cco_awaited *a, cco_watch *watch, const cco_channel *channe
         error = cco_ulfm_failed_class();
     if (error != MPI_SUCCESS)
         return cco_watch_fail(watch, error, -1);
-    const int peer = ended(a, channel->comm, count, requests, peers);
+    const int peer = awaited_ended(a, channel->comm, count, requests, peers);
     a->looks = peer < 0 ? 0 : peer == a->peer ? a->looks + 1 : 1;
     a->peer = peer;
     return a->looks < LOOKS ? MPI_SUCCESS : cco_watch_fail(watch, cco_ulfm_failed_class(), peer);

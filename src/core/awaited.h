@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* awaited.h - messages that a long wait waits for: whether they can still come to their end.
  *
- * They cannot if the process at the other end has ended (core/life.h), or if a rank has left the
+ * They cannot if the process at the other end has ended (core/proc.h), or if a rank has left the
  * channel because it met a failure.  What a peer sent before it ended may still be on its way
  * through the MPI: some milliseconds later it has come, or never will. */
 #ifndef CCO_AWAITED_H

@@ -14,7 +14,7 @@ MPI_Count cco_type_size(MPI_Datatype type)
     return size;
 }
 
-static MPI_Count send_bytes(const cco_call *c)
+static MPI_Count call_send_bytes(const cco_call *c)
 {
     return c->sendcount * cco_type_size(c->sendtype);
 }
@@ -26,21 +26,21 @@ static MPI_Count recv_bytes(const cco_call *c)
 
 /* An array that is null is none of a program that the MPI takes: it says so when it gets the call.
  */
-static MPI_Count at(const cco_call *c, const void *counts, int i)
+static MPI_Count call_at(const cco_call *c, const void *counts, int i)
 {
     return counts != NULL ? cco_count_at(c, counts, i) : 0;
 }
 
-static MPI_Count sum(const cco_call *c, const void *counts, int size)
+static MPI_Count call_sum(const cco_call *c, const void *counts, int size)
 {
     MPI_Count total = 0;
     for (int i = 0; i < size; i++)
-        total += at(c, counts, i);
+        total += call_at(c, counts, i);
     return total;
 }
 
 /* The mean block that this rank exchanges with a peer in alltoallv and alltoallw, and gives to a
- * neighbour in theirs. */
+ * neighbor in theirs. */
 static MPI_Count mean_block(const cco_call *c, int size)
 {
     const bool in_place = c->sendbuf == MPI_IN_PLACE;
@@ -50,10 +50,10 @@ static MPI_Count mean_block(const cco_call *c, int size)
     if (size == 0)
         return 0;
     if (c->coll == CCO_ALLTOALLV || c->coll == CCO_NEIGHBOR_ALLTOALLV)
-        total = sum(c, counts, size) * cco_type_size(in_place ? c->recvtype : c->sendtype);
+        total = call_sum(c, counts, size) * cco_type_size(in_place ? c->recvtype : c->sendtype);
     else
         for (int i = 0; i < size; i++)
-            total += at(c, counts, i) * (types != NULL ? cco_type_size(types[i]) : 0);
+            total += call_at(c, counts, i) * (types != NULL ? cco_type_size(types[i]) : 0);
     return total / size;
 }
 
@@ -63,25 +63,27 @@ MPI_Count cco_bytes(const cco_call *c, int rank, int size)
     case CCO_GATHER:
     case CCO_ALLGATHER:
     case CCO_ALLTOALL:
-        return c->sendbuf == MPI_IN_PLACE ? recv_bytes(c) : send_bytes(c);
+        return c->sendbuf == MPI_IN_PLACE ? recv_bytes(c) : call_send_bytes(c);
     case CCO_SCATTER:
-        return c->recvbuf == MPI_IN_PLACE ? send_bytes(c) : recv_bytes(c);
+        return c->recvbuf == MPI_IN_PLACE ? call_send_bytes(c) : recv_bytes(c);
     case CCO_GATHERV:
     case CCO_ALLGATHERV:
-        return c->sendbuf == MPI_IN_PLACE ? at(c, c->recvcounts, rank) * cco_type_size(c->recvtype)
-                                          : send_bytes(c);
+        return c->sendbuf == MPI_IN_PLACE
+                   ? call_at(c, c->recvcounts, rank) * cco_type_size(c->recvtype)
+                   : call_send_bytes(c);
     case CCO_SCATTERV:
-        return c->recvbuf == MPI_IN_PLACE ? at(c, c->sendcounts, rank) * cco_type_size(c->sendtype)
-                                          : recv_bytes(c);
+        return c->recvbuf == MPI_IN_PLACE
+                   ? call_at(c, c->sendcounts, rank) * cco_type_size(c->sendtype)
+                   : recv_bytes(c);
     case CCO_REDUCE_SCATTER:
-        return sum(c, c->recvcounts, size) * cco_type_size(c->recvtype);
+        return call_sum(c, c->recvcounts, size) * cco_type_size(c->recvtype);
     case CCO_ALLTOALLV:
     case CCO_ALLTOALLW:
         return mean_block(c, size);
     case CCO_NEIGHBOR_ALLGATHER:
     case CCO_NEIGHBOR_ALLGATHERV:
     case CCO_NEIGHBOR_ALLTOALL:
-        return send_bytes(c);
+        return call_send_bytes(c);
     case CCO_NEIGHBOR_ALLTOALLV:
     case CCO_NEIGHBOR_ALLTOALLW:
         return mean_block(c, cco_degrees_of(c->comm).out);

@@ -11,12 +11,12 @@
 
 /* Whose call it is, and by which name it came: that says whose definition of MPI_x a call of the
  * MPI goes to (native/natives.h). */
-typedef enum cco_by {
-    CCO_BY_CRESTA, /* the program's, CRESTA_x, or the MPI's Fortran names */
-    CCO_BY_MPI,    /* the program's, MPI_x (the preload library) */
-    CCO_BY_US,     /* what crestacoll calls for itself */
+typedef enum cco_caller {
+    CCO_CALLER_CRESTA,   /* the program's, CRESTA_x, or the MPI's Fortran names */
+    CCO_CALLER_MPI,      /* the program's, MPI_x (the preload library) */
+    CCO_CALLER_INTERNAL, /* what crestacoll calls for itself */
     CCO_BYS
-} cco_by;
+} cco_caller;
 
 /* Only the members that the collective has are set.  Where it has a single buffer, count or type,
  * the send and the recv member both hold it.  Arrays of counts and displacements are int[], or
@@ -24,7 +24,7 @@ typedef enum cco_by {
 typedef struct cco_call {
     cco_coll coll;
     bool large; /* a `_c` call */
-    uint8_t by; /* cco_by */
+    uint8_t by; /* cco_caller */
     int root;
     MPI_Op op;
     MPI_Comm comm;
@@ -63,7 +63,7 @@ static inline MPI_Aint cco_displ_at(const cco_call *c, const void *displs, int i
 MPI_Count cco_type_size(MPI_Datatype type);
 
 /* Bytes of a call, as docs/design.md defines them; `rank` and `size` are the caller's in the
- * communicator, whose topology is asked where blocks are neighbours'.  Equal on all ranks for
+ * communicator, whose topology is asked where blocks are neighbors'.  Equal on all ranks for
  * CCO_SIZED collectives.  0 where a datatype is invalid: the MPI will say so when it gets the call.
  */
 MPI_Count cco_bytes(const cco_call *c, int rank, int size);

@@ -35,7 +35,7 @@ MPI_Comm cco_comm_copy(MPI_Comm comm)
 {
     MPI_Comm made;
     const bool there = cco_service_copy(comm, &made) == MPI_SUCCESS && made != MPI_COMM_NULL;
-    if (cco_all(there, comm))
+    if (cco_service_all(there, comm))
         return made;
     if (there) {
         cco_ulfm_revoke(made); /* others may have learned that all have it, and wait there */
@@ -57,7 +57,7 @@ static int tags_of(MPI_Comm comm)
     return *value;
 }
 
-static void place(cco_channel *channel, carrier *c, int number)
+static void channel_place(cco_channel *channel, carrier *c, int number)
 {
     const int span = 2 * CCO_CHANNEL_PAIRS, first = CHANNELS * CCO_CHANNEL_TAGS;
     const bool room = (tags_of(c->comm) - first) / span > number;
@@ -82,7 +82,7 @@ static void unlink_carrier(carrier *c)
 /* Nobody needs it any more: frees it.  Without the lock: MPI_Comm_free may do anything.  Where a
  * message may be on its way that nobody takes, the communicator stays: an MPI may give its number
  * to another one (MPICH does), which would get the message. */
-static void drop(carrier *c)
+static void channel_drop(carrier *c)
 {
     if (!c->broken || (c->failed && cco_ulfm())) /* revoked: no message comes from there */
         PMPI_Comm_free(&c->comm);
@@ -99,7 +99,7 @@ static bool has_free(const carrier *c)
 
 /* The oldest one for a communicator, which is this thread's until `settle`: two threads that agreed
  * on channels of one carrier at once could get the same. */
-static carrier *reserve(MPI_Comm comm)
+static carrier *channel_reserve(MPI_Comm comm)
 {
     carrier *found = NULL;
     int rank, size, same;
@@ -117,7 +117,7 @@ static carrier *reserve(MPI_Comm comm)
 }
 
 /* The carrier gives a channel, or none if `number` is negative. */
-static void settle(carrier *c, int number)
+static void channel_settle(carrier *c, int number)
 {
     if (c == NULL)
         return;
@@ -132,12 +132,12 @@ static void settle(carrier *c, int number)
         unlink_carrier(c);
     pthread_mutex_unlock(&lock);
     if (last)
-        drop(c);
+        channel_drop(c);
 }
 
 carrier *cco_channel_offer(MPI_Comm comm, uint64_t words[CCO_CHANNEL_WORDS])
 {
-    carrier *mine = reserve(comm);
+    carrier *mine = channel_reserve(comm);
     uint64_t number = 0, free_here[WORDS] = {0};
     if (mine != NULL) {
         number = mine->number;
@@ -153,7 +153,7 @@ carrier *cco_channel_offer(MPI_Comm comm, uint64_t words[CCO_CHANNEL_WORDS])
 }
 
 /* The first channel that is free on all ranks, if all have reserved the same carrier; else -1. */
-static int common(const uint64_t all[CCO_CHANNEL_WORDS])
+static int channel_common(const uint64_t all[CCO_CHANNEL_WORDS])
 {
     if (all[0] != ~all[1] || all[0] == 0)
         return -1;
@@ -165,15 +165,15 @@ static int common(const uint64_t all[CCO_CHANNEL_WORDS])
 
 bool cco_channel_accept(cco_channel *channel, carrier *mine, const uint64_t all[CCO_CHANNEL_WORDS])
 {
-    const int number = common(all);
-    settle(mine, number);
+    const int number = channel_common(all);
+    channel_settle(mine, number);
     if (number >= 0)
-        place(channel, mine, number);
+        channel_place(channel, mine, number);
     return number >= 0;
 }
 
 /* One of a carrier that is there; false on all ranks if there is none for them. */
-static bool agree(cco_channel *channel, MPI_Comm comm, int *rc)
+static bool channel_agree(cco_channel *channel, MPI_Comm comm, int *rc)
 {
     uint64_t words[CCO_CHANNEL_WORDS], all[CCO_CHANNEL_WORDS] = {0};
     carrier *mine = cco_channel_offer(comm, words);
@@ -184,7 +184,7 @@ static bool agree(cco_channel *channel, MPI_Comm comm, int *rc)
 }
 
 /* With its first channel taken; NULL on all ranks if the MPI refuses. */
-static carrier *make(MPI_Comm comm)
+static carrier *channel_make(MPI_Comm comm)
 {
     const MPI_Comm copy = cco_comm_copy(comm);
     if (copy == MPI_COMM_NULL)
@@ -208,11 +208,11 @@ static carrier *make(MPI_Comm comm)
 bool cco_channel_open(cco_channel *channel, MPI_Comm comm)
 {
     int rc;
-    if (agree(channel, comm, &rc) || rc != MPI_SUCCESS)
+    if (channel_agree(channel, comm, &rc) || rc != MPI_SUCCESS)
         return rc == MPI_SUCCESS;
-    carrier *c = make(comm);
+    carrier *c = channel_make(comm);
     if (c != NULL)
-        place(channel, c, 0);
+        channel_place(channel, c, 0);
     return c != NULL;
 }
 
@@ -307,5 +307,5 @@ void cco_channel_close(cco_channel *channel)
     pthread_mutex_unlock(&lock);
     *channel = (cco_channel){.comm = MPI_COMM_NULL};
     if (last)
-        drop(c);
+        channel_drop(c);
 }

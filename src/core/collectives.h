@@ -17,7 +17,7 @@ enum {
     CCO_COUNTS = 8,     /* an array of counts: blocks differ in size */
     CCO_GATHERS = 16,   /* a rank gives a block and gets one from each */
     CCO_SCATTERS = 32,  /* a rank gives a block to each and gets one */
-    CCO_NEIGHBORS = 64, /* peers are neighbours in the communicator's topology */
+    CCO_NEIGHBORS = 64, /* peers are neighbors in the communicator's topology */
     CCO_OURS = 128      /* no MPI has it */
 };
 
@@ -40,8 +40,8 @@ typedef struct cco_coll_info {
 
 extern const cco_coll_info cco_coll_infos[CCO_COLLECTIVES];
 
-/* True for neighbourhood collectives. */
-static inline bool cco_is_near(cco_coll coll)
+/* True for neighborhood collectives. */
+static inline bool cco_is_neighbor(cco_coll coll)
 {
     return cco_coll_infos[coll].properties & CCO_NEIGHBORS;
 }
@@ -52,11 +52,11 @@ static inline bool cco_is_ours(cco_coll coll)
     return cco_coll_infos[coll].properties & CCO_OURS;
 }
 
-/* True if MPI_IN_PLACE may be the send buffer: none of neighbours, but for one vector that is given
+/* True if MPI_IN_PLACE may be the send buffer: none of neighbors, but for one vector that is given
  * to all of them and reduced. */
 static inline bool cco_takes_in_place(cco_coll coll)
 {
-    return !cco_is_near(coll) ||
+    return !cco_is_neighbor(coll) ||
            (cco_coll_infos[coll].properties & CCO_REDUCTION && cco_coll_infos[coll].in == CCO_ONE);
 }
 
@@ -67,12 +67,12 @@ static inline bool cco_coll_streams(cco_coll coll)
     return cco_coll_infos[coll].out & (CCO_EACH | CCO_NEAR);
 }
 
-/* The neighbourhood collectives, or all others, as bits. */
+/* The neighborhood collectives, or all others, as bits. */
 static inline uint32_t cco_colls(bool near)
 {
     uint32_t bits = 0;
     for (int i = 0; i < CCO_COLLECTIVES; i++)
-        bits |= (uint32_t)(cco_is_near((cco_coll)i) == near) << i;
+        bits |= (uint32_t)(cco_is_neighbor((cco_coll)i) == near) << i;
     return bits;
 }
 

@@ -31,7 +31,7 @@ _Thread_local cco_comm_last cco_comm_looked_up;
 unsigned cco_comms_ended;
 
 /* Handles are addresses or small numbers. */
-static cco_comm **bucket_of(MPI_Comm comm)
+static cco_comm **comm_bucket_of(MPI_Comm comm)
 {
     const uint64_t handle = (uint64_t)(uintptr_t)comm;
     return &states[handle * 0x9e3779b97f4a7c15u >> 54];
@@ -39,7 +39,7 @@ static cco_comm **bucket_of(MPI_Comm comm)
 
 static void link_state(cco_comm *state)
 {
-    cco_comm **first = bucket_of(state->comm);
+    cco_comm **first = comm_bucket_of(state->comm);
     pthread_mutex_lock(&lock);
     state->next = *first;
     if (*first != NULL)
@@ -54,7 +54,7 @@ static void unlink_state(cco_comm *state)
     if (state->previous != NULL)
         state->previous->next = state->next;
     else
-        *bucket_of(state->comm) = state->next;
+        *comm_bucket_of(state->comm) = state->next;
     if (state->next != NULL)
         state->next->previous = state->previous;
     pthread_mutex_unlock(&lock);
@@ -88,7 +88,7 @@ void cco_comm_update(cco_comm *state)
 static void free_leavers(cco_comm *state)
 {
     while (state->leavers != NULL) {
-        cco_leaver *first = state->leavers;
+        cco_failure_handler *first = state->leavers;
         state->leavers = first->next;
         free(first);
     }
@@ -119,7 +119,7 @@ static int delete_state(MPI_Comm comm, int key, void *attribute, void *extra)
     return MPI_SUCCESS;
 }
 
-static int make_key(void)
+static int comm_make_key(void)
 {
     int rc = MPI_SUCCESS;
     pthread_mutex_lock(&lock);
@@ -147,7 +147,7 @@ static MPI_Comm first_comm(void)
 static bool has_state(MPI_Comm comm)
 {
     pthread_mutex_lock(&lock);
-    const cco_comm *state = *bucket_of(comm);
+    const cco_comm *state = *comm_bucket_of(comm);
     while (state != NULL && state->comm != comm)
         state = state->next;
     pthread_mutex_unlock(&lock);
@@ -212,7 +212,7 @@ cco_comm *cco_comm_look_up(MPI_Comm comm)
 cco_comm *cco_comm_create(MPI_Comm comm)
 {
     int inter = 0;
-    if (comm == MPI_COMM_NULL || is_freed(comm) || make_key() != MPI_SUCCESS ||
+    if (comm == MPI_COMM_NULL || is_freed(comm) || comm_make_key() != MPI_SUCCESS ||
         PMPI_Comm_test_inter(comm, &inter) != MPI_SUCCESS)
         return NULL;
     cco_comm *state = cco_own_lines(sizeof *state);
@@ -252,7 +252,7 @@ int cco_comm_refuse(cco_comm *state, int error)
     enum { MOMENT_NS = 200 * 1000 * 1000 }; /* launchers drop what they have not forwarded yet */
     if (state->rank == 0 && !__atomic_exchange_n(&waited, true, __ATOMIC_RELAXED))
         nanosleep(&(struct timespec){.tv_nsec = MOMENT_NS}, NULL);
-    cco_all(true, state->comm);
+    cco_service_all(true, state->comm);
     return error;
 }
 

@@ -25,10 +25,10 @@ typedef struct cco_choice {
     MPI_Count min, max;
     unsigned classes; /* that the call must have too (core/classes.h) */
     cco_way way;
-    const char *impl;               /* the implementation that runs, as a user would write it */
-    const char *refused;            /* why it is not the one that the rule names; NULL if it is */
-    const char *why;                /* the rule and where it stands (core/kept_text.h) */
-    cco_record *records[CCO_MODES]; /* arrays over size classes, made when first needed */
+    const char *impl;    /* the implementation that runs, as a user would write it */
+    const char *refused; /* why it is not the one that the rule names; NULL if it is */
+    const char *why;     /* the rule and where it stands (core/kept_text.h) */
+    cco_profile_counter *records[CCO_MODES]; /* arrays over size classes, made when first needed */
 } cco_choice;
 
 typedef struct cco_choices {
@@ -52,21 +52,21 @@ typedef struct cco_nodes {
     int ranks_min, ranks_max; /* of the communicator, on one node */
 } cco_nodes;
 
-/* The topology of a communicator, as far as neighbourhood collectives need it. */
+/* The topology of a communicator, as far as neighborhood collectives need it. */
 typedef struct cco_topology {
     cco_neighbors *near; /* of this rank; NULL: there is no topology. */
     bool repeats;        /* Some rank has several edges with one process, */
     bool one_sided;      /* or, in a graph that is meant both ways, one that the other end lacks, */
     bool sinks;          /* or edges that come in, and none that go out. */
-    uint32_t ruled;      /* bit per neighbourhood collective: a rule is in force */
+    uint32_t ruled;      /* bit per neighborhood collective: a rule is in force */
 } cco_topology;
 
 /* What is left when a process has failed (core/failure.h). */
-typedef struct cco_leaver {
+typedef struct cco_failure_handler {
     void (*leave)(void *what, int error);
     void *what;
-    struct cco_leaver *next;
-} cco_leaver;
+    struct cco_failure_handler *next;
+} cco_failure_handler;
 
 /* A call that ran before and how its model runs it again (plan/call_cache.h), with other buffers.
  * `call` is the one that comes, and NULL if it has no arrays: then the cached one says the rest.
@@ -120,15 +120,16 @@ typedef struct cco_comm {
     unsigned begins;           /* so far, since it was set up */
     cco_choices choices[CCO_COLLECTIVES];
     cco_repeat repeats[CCO_REPEATS]; /* by what these choices say: none is older than they are */
-    cco_between between; /* since the last record, while calls are recorded (plan/scheduled.h) */
-    cco_choice *native;  /* per collective: records of calls that only start it; made when needed */
+    cco_internode_traffic
+        between;        /* since the last record, while calls are recorded (plan/scheduled.h) */
+    cco_choice *native; /* per collective: records of calls that only start it; made when needed */
     char name[MPI_MAX_OBJECT_NAME];
-    cco_members *members; /* of rank 0, for the profile; NULL elsewhere */
-    int error, lost;      /* a process has failed (core/failure.h): what calls return, its rank */
-    bool told;            /* which was said */
-    cco_seat *seats;      /* of its ranks, in memory that they share (model shm); NULL: none */
-    cco_watch watch;      /* of its ranks (cco_comm_watch) */
-    cco_leaver *leavers;
+    cco_members *members;  /* of rank 0, for the profile; NULL elsewhere */
+    int error, lost;       /* a process has failed (core/failure.h): what calls return, its rank */
+    bool told;             /* which was said */
+    cco_peer_state *seats; /* of its ranks, in memory that they share (model shm); NULL: none */
+    cco_watch watch;       /* of its ranks (cco_comm_watch) */
+    cco_failure_handler *leavers;
     cco_channel channel; /* for our messages; none until it is needed */
     void *program_rules; /* what CRESTA_Set_impl said (tune/rules.h) */
     cco_attached *attached;
@@ -207,7 +208,7 @@ static inline bool cco_comm_needs_bytes(const cco_comm *state, cco_coll coll)
 static inline cco_degrees cco_comm_blocks(const cco_comm *state, cco_coll coll)
 {
     const cco_neighbors *near = state->topology.near;
-    if (cco_is_near(coll))
+    if (cco_is_neighbor(coll))
         return near != NULL ? near->degrees : (cco_degrees){0, 0};
     return (cco_degrees){state->size, state->size};
 }

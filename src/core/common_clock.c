@@ -99,7 +99,7 @@ static uint64_t clock_key(void)
     return cco_hash(machine, text);
 }
 
-static bool combine(MPI_Comm comm, uint64_t *words, int count, MPI_Op op)
+static bool common_clock_combine(MPI_Comm comm, uint64_t *words, int count, MPI_Op op)
 {
     return cco_service_allreduce(MPI_IN_PLACE, words, count, MPI_UINT64_T, op, comm) == MPI_SUCCESS;
 }
@@ -127,14 +127,14 @@ static bool find_clocks(MPI_Comm comm, uint64_t key)
     if (keys == NULL || here.leaders == NULL || here.clock_of == NULL)
         cco_fatal("no memory for the clocks of %d ranks", here.size);
     keys[here.rank] = key;
-    const bool found = combine(comm, keys, here.size, MPI_BOR);
+    const bool found = common_clock_combine(comm, keys, here.size, MPI_BOR);
     if (found)
         number_clocks(keys);
     free(keys);
     return found;
 }
 
-static void answer(MPI_Comm comm, int peer)
+static void common_clock_answer(MPI_Comm comm, int peer)
 {
     int64_t now = 0;
     for (int i = 0; i < ROUNDS; i++) {
@@ -145,7 +145,7 @@ static void answer(MPI_Comm comm, int peer)
 }
 
 /* The quickest answer tells most: what it shows lies between sending and receiving. */
-static cco_clock_pair ask(MPI_Comm comm, int peer)
+static cco_clock_pair common_clock_ask(MPI_Comm comm, int peer)
 {
     cco_clock_pair best = {.error = INT64_MAX};
     for (int i = 0; i < ROUNDS; i++) {
@@ -168,20 +168,20 @@ static int top_bit(void)
     return bit;
 }
 
-static bool leads(void)
+static bool common_clock_leads(void)
 {
     return here.leaders[here.number] == here.rank;
 }
 
-static cco_clock_pair compare(MPI_Comm comm)
+static cco_clock_pair common_clock_compare(MPI_Comm comm)
 {
     const int i = here.number;
     cco_clock_pair pair = {0};
-    for (int bit = top_bit(); leads() && bit > 0; bit /= 2) {
+    for (int bit = top_bit(); common_clock_leads() && bit > 0; bit /= 2) {
         if (i % (2 * bit) == bit)
-            pair = ask(comm, here.leaders[i - bit]);
+            pair = common_clock_ask(comm, here.leaders[i - bit]);
         else if (i % (2 * bit) == 0 && i + bit < here.count)
-            answer(comm, here.leaders[i + bit]);
+            common_clock_answer(comm, here.leaders[i + bit]);
     }
     return pair;
 }
@@ -194,15 +194,15 @@ void cco_common_clock_begin(MPI_Comm comm)
     PMPI_Comm_rank(comm, &here.rank);
     PMPI_Comm_size(comm, &here.size);
     uint64_t words[3] = {key, ~key, here.rank == 0 ? (uint64_t)kernel_clock() : 0};
-    if (!combine(comm, words, 3, MPI_MAX))
+    if (!common_clock_combine(comm, words, 3, MPI_MAX))
         return;
     here.planted_from = (int64_t)words[2];
     here.count = 1;
     const bool one = words[0] == ~words[1] && words[0] != 0;
     here.known = one || find_clocks(comm, key);
     if (here.known && here.count > 1) {
-        here.first = compare(comm);
-        cco_all(true, comm);
+        here.first = common_clock_compare(comm);
+        cco_service_all(true, comm);
     }
 }
 
@@ -210,7 +210,7 @@ void cco_common_clock_begin(MPI_Comm comm)
 static void hand_down(MPI_Comm comm, cco_clock_line above)
 {
     const int i = here.number;
-    for (int bit = top_bit(); leads() && bit > 0; bit /= 2) {
+    for (int bit = top_bit(); common_clock_leads() && bit > 0; bit /= 2) {
         cco_clock_line theirs;
         if (i % (2 * bit) == bit) {
             cco_transfer_from(comm, here.leaders[i - bit], CLOCK_TAG, &theirs, sizeof theirs);
@@ -219,16 +219,16 @@ static void hand_down(MPI_Comm comm, cco_clock_line above)
             cco_transfer_to(comm, here.leaders[i + bit], CLOCK_TAG, &here.line, sizeof here.line);
         }
     }
-    if (!leads())
+    if (!common_clock_leads())
         cco_transfer_from(comm, here.leaders[i], CLOCK_TAG, &here.line, sizeof here.line);
-    for (int rank = here.rank + 1; leads() && rank < here.size; rank++)
+    for (int rank = here.rank + 1; common_clock_leads() && rank < here.size; rank++)
         if (here.clock_of[rank] == i)
             cco_transfer_to(comm, rank, CLOCK_TAG, &here.line, sizeof here.line);
 }
 
 static void gather_lines(MPI_Comm comm)
 {
-    if (here.rank != 0 && leads())
+    if (here.rank != 0 && common_clock_leads())
         cco_transfer_to(comm, 0, CLOCK_TAG, &here.line, sizeof here.line);
     if (here.rank != 0)
         return;
@@ -246,8 +246,8 @@ void cco_common_clock_compare(MPI_Comm comm)
     if (!here.known || here.count == 1)
         return;
     here.seen = cco_clock_here();
-    cco_all(true, comm);
-    const cco_clock_pair last = compare(comm);
+    cco_service_all(true, comm);
+    const cco_clock_pair last = common_clock_compare(comm);
     hand_down(comm, cco_clock_through(&here.first, &last));
     gather_lines(comm);
 }

@@ -11,7 +11,7 @@
 enum { CORES = 4096, WORDS = CORES / 64, CACHES = 8, NODES = 64, LINE = 4096 };
 #define SYSTEM "/sys/devices/system"
 
-static void set(uint64_t *cores, long first, long last)
+static void core_place_set(uint64_t *cores, long first, long last)
 {
     for (long i = first; i <= last && i < CORES; i++)
         cores[i / 64] |= (uint64_t)1 << i % 64;
@@ -26,7 +26,7 @@ static bool read_list(const char *list, uint64_t *cores, long *lowest)
         const long first = strtol(list, &end, 10);
         const long last = *end == '-' ? strtol(end + 1, &end, 10) : first;
         *lowest = *lowest < 0 || first < *lowest ? first : *lowest;
-        set(cores, first, last);
+        core_place_set(cores, first, last);
         list = *end == ',' ? end + 1 : end;
     }
     return *lowest >= 0 && (*list == '\0' || *list == '\n');
@@ -44,7 +44,7 @@ int32_t cco_core_list_covers(const char *list, const uint64_t *holds, int words)
     return (int32_t)lowest;
 }
 
-static bool read_file(const char *path, char *text)
+static bool core_place_read_file(const char *path, char *text)
 {
     FILE *file = fopen(path, "r");
     const bool read = file != NULL && fgets(text, LINE, file) != NULL;
@@ -58,7 +58,7 @@ static bool read_cache(int core, int cache, const char *what, char *text)
 {
     char path[128];
     snprintf(path, sizeof path, SYSTEM "/cpu/cpu%d/cache/index%d/%s", core, cache, what);
-    return read_file(path, text);
+    return core_place_read_file(path, text);
 }
 
 /* The last cache of a core is the largest; -1 if there is none. */
@@ -87,7 +87,9 @@ static int32_t memory_of(const uint64_t *mine)
     char path[128], list[LINE];
     for (int i = 0; i < NODES; i++) {
         snprintf(path, sizeof path, SYSTEM "/node/node%d/cpulist", i);
-        const int32_t lowest = read_file(path, list) ? cco_core_list_covers(list, mine, WORDS) : -1;
+        const int32_t lowest = core_place_read_file(path, list)
+                                   ? cco_core_list_covers(list, mine, WORDS)
+                                   : -1;
         if (lowest >= 0)
             return lowest;
     }
@@ -106,7 +108,7 @@ static int my_cores(uint64_t *mine)
     if (sched_getaffinity(0, size, cores) == 0)
         for (int i = CORES - 1; i >= 0; i--)
             if (CPU_ISSET_S((size_t)i, size, cores)) {
-                set(mine, i, i);
+                core_place_set(mine, i, i);
                 lowest = i;
             }
     CPU_FREE(cores);
@@ -160,14 +162,14 @@ static void threads_of(int thread, uint64_t *threads)
     char path[128], text[LINE];
     long lowest;
     snprintf(path, sizeof path, SYSTEM "/cpu/cpu%d/topology/thread_siblings_list", thread);
-    if (!read_file(path, text) || !read_list(text, threads, &lowest))
+    if (!core_place_read_file(path, text) || !read_list(text, threads, &lowest))
         memset(threads, 0, WORDS * sizeof *threads);
-    set(threads, thread, thread);
+    core_place_set(threads, thread, thread);
 }
 
 /* Counts a list of the kernel, whose "cores" are hardware threads.  Each core is asked: a processor
  * may have cores with two threads beside cores with one, and some threads may be offline. */
-static int count_of(const char *list)
+static int core_place_count_of(const char *list)
 {
     uint64_t rest[WORDS] = {0};
     long lowest;
@@ -194,7 +196,7 @@ static cco_last_cache read_last(void)
     if (bytes == 0)
         return (cco_last_cache){SIZE_MAX, 1};
     const bool shared = read_cache(core, last, "shared_cpu_list", text);
-    return (cco_last_cache){bytes, shared ? count_of(text) : 1};
+    return (cco_last_cache){bytes, shared ? core_place_count_of(text) : 1};
 }
 
 cco_last_cache cco_last_cache_here(void)

@@ -6,7 +6,7 @@
 #include <pthread.h>
 #include <stdint.h>
 
-#include "core/ask.h"
+#include "core/mpi_check.h"
 #include "core/call.h"
 
 enum { PIECE = 1 << 30 }; /* bytes packed at once, where elements are smaller: MPI counts in int */
@@ -131,7 +131,7 @@ static int pack_piece(char *to, int bytes, void *at, int count, MPI_Datatype typ
         count = 1;
         type = shifted;
     }
-    const MPI_Comm comm = cco_ask_any_comm();
+    const MPI_Comm comm = cco_mpi_check_any_comm();
     const int rc = back ? PMPI_Unpack(to, bytes, &position, at, count, type, comm)
                         : PMPI_Pack(at, count, type, to, bytes, &position, comm);
     if (shifted != MPI_DATATYPE_NULL)
@@ -142,7 +142,7 @@ static int pack_piece(char *to, int bytes, void *at, int count, MPI_Datatype typ
 int cco_type_move_huge(char *packed, void *at, MPI_Datatype type, bool back)
 {
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-    const MPI_Comm comm = cco_ask_comm(); /* nobody else's messages are there */
+    const MPI_Comm comm = cco_mpi_check_comm(); /* nobody else's messages are there */
     MPI_Datatype bytes;
     if (comm == MPI_COMM_NULL)
         return MPI_ERR_COUNT;
@@ -157,7 +157,7 @@ int cco_type_move_huge(char *packed, void *at, MPI_Datatype type, bool back)
     return rc;
 }
 
-static int pack(char *packed, void *at, size_t count, MPI_Datatype type, bool back)
+static int data_pack(char *packed, void *at, size_t count, MPI_Datatype type, bool back)
 {
     const size_t size = (size_t)cco_type_size(type);
     const size_t most = size > 0 && size < PIECE ? PIECE / size : 1;
@@ -179,16 +179,17 @@ static int pack(char *packed, void *at, size_t count, MPI_Datatype type, bool ba
 
 int cco_type_pack(char *to, const void *from, size_t count, MPI_Datatype type)
 {
-    return pack(to, (void *)(uintptr_t)from, count, type, false);
+    return data_pack(to, (void *)(uintptr_t)from, count, type, false);
 }
 
 int cco_type_unpack(void *to, size_t count, MPI_Datatype type, const char *from)
 {
-    return pack((char *)(uintptr_t)from, to, count, type, true);
+    return data_pack((char *)(uintptr_t)from, to, count, type, true);
 }
 
 /* `q` pieces of `limit` elements, and what is left, behind them. */
-static int chain(MPI_Datatype piece, MPI_Datatype rest, int q, MPI_Aint extent, MPI_Datatype *wide)
+static int data_chain(MPI_Datatype piece, MPI_Datatype rest, int q, MPI_Aint extent,
+                      MPI_Datatype *wide)
 {
     MPI_Datatype pieces;
     int rc = PMPI_Type_contiguous(q, piece, &pieces);
@@ -211,7 +212,7 @@ int cco_wide_type(size_t count, MPI_Datatype type, size_t limit, MPI_Datatype *w
     if (rc == MPI_SUCCESS) {
         rc = PMPI_Type_get_extent(type, &low, &extent);
         if (rc == MPI_SUCCESS)
-            rc = chain(piece, rest, (int)(count / limit), (MPI_Aint)limit * extent, wide);
+            rc = data_chain(piece, rest, (int)(count / limit), (MPI_Aint)limit * extent, wide);
         if (rc == MPI_SUCCESS)
             rc = PMPI_Type_commit(wide);
         PMPI_Type_free(&rest);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* degrees.h - how many neighbours a rank has in the topology of its communicator. */
+/* degrees.h - how many neighbors a rank has in the topology of its communicator. */
 #ifndef CCO_DEGREES_H
 #define CCO_DEGREES_H
 

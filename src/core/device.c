@@ -17,7 +17,7 @@ static const struct {
 
 /* Whether the MPI says that of itself, which stays as it is.  A name that nobody has is looked for
  * in all libraries, for each communicator; so it is looked for once. */
-static bool supports(int device)
+static bool device_supports(int device)
 {
     enum { UNKNOWN, NO, YES };
     static int known[sizeof devices / sizeof devices[0]];
@@ -36,7 +36,7 @@ bool cco_device_memory_here(void)
     if (cco_configured.device_memory != CCO_DEVICE_AUTO)
         return cco_configured.device_memory == CCO_DEVICE_YES;
     for (int i = 0; i < (int)(sizeof devices / sizeof devices[0]); i++)
-        if (supports(i) && dlsym(RTLD_DEFAULT, devices[i].library) != NULL)
+        if (device_supports(i) && dlsym(RTLD_DEFAULT, devices[i].library) != NULL)
             return true;
     return false;
 }

@@ -12,7 +12,7 @@
 
 enum { SHOWN = 200, ERROR = sizeof cco_configured.error }; /* SHOWN: of a text that is shortened */
 
-static void expected(const cco_env_value *v, const char *what)
+static void env_kinds_expected(const cco_env_value *v, const char *what)
 {
     snprintf(v->error, ERROR, "%s=%.40s: expected %s", v->row->name, v->text, what);
 }
@@ -62,7 +62,7 @@ static char *read_all(FILE *file)
     return text;
 }
 
-static char *read_file(const char *path)
+static char *env_kinds_read_file(const char *path)
 {
     FILE *file = fopen(path, "r");
     if (file == NULL)
@@ -75,14 +75,14 @@ static char *read_file(const char *path)
 }
 
 /* The text of rules, or of a file of rules: @FILE. */
-static void read_rules(void *member, const cco_env_value *v)
+static void env_kinds_read_rules(void *member, const cco_env_value *v)
 {
     char **rules = member;
     const bool in_file = *v->text == '@';
     free(*rules);
     snprintf(cco_configured.impl_source, sizeof cco_configured.impl_source, "%s%s%.200s",
              v->row->name, in_file ? "=" : "", in_file ? v->text : "");
-    *rules = in_file ? read_file(v->text + 1) : strdup(v->text);
+    *rules = in_file ? env_kinds_read_file(v->text + 1) : strdup(v->text);
     if (*rules != NULL)
         return;
     snprintf(v->error, ERROR, "%s=%.200s: cannot read this file: %s", v->row->name, v->text,
@@ -106,11 +106,11 @@ static void read_file_name(void *member, const cco_env_value *v)
 }
 
 /* The text of a file, NULL without one. */
-static void read_contents(void *member, const cco_env_value *v)
+static void env_kinds_read_contents(void *member, const cco_env_value *v)
 {
     char **text = member;
     free(*text);
-    *text = *v->text != '\0' ? read_file(v->text) : NULL;
+    *text = *v->text != '\0' ? env_kinds_read_file(v->text) : NULL;
     if (*text == NULL && *v->text != '\0')
         snprintf(v->error, ERROR, "%s=%.200s: cannot read this file: %s", v->row->name, v->text,
                  strerror(errno));
@@ -138,7 +138,7 @@ static void read_flag(void *member, const cco_env_value *v)
 {
     *(bool *)member = *v->text == '1';
     if ((*v->text != '0' && *v->text != '1') || v->text[1] != '\0')
-        expected(v, "0 or 1");
+        env_kinds_expected(v, "0 or 1");
 }
 
 static void show_flag(const void *member, char *text)
@@ -150,7 +150,7 @@ static void read_on_off(void *member, const cco_env_value *v)
 {
     *(bool *)member = strcmp(v->text, "on") == 0;
     if (strcmp(v->text, "on") != 0 && strcmp(v->text, "off") != 0)
-        expected(v, "on or off");
+        env_kinds_expected(v, "on or off");
 }
 
 static void show_on_off(const void *member, char *text)
@@ -158,14 +158,14 @@ static void show_on_off(const void *member, char *text)
     snprintf(text, CCO_VALUE, "%s", *(const bool *)member ? "on" : "off");
 }
 
-static void read_number(void *member, const cco_env_value *v)
+static void env_kinds_read_number(void *member, const cco_env_value *v)
 {
     char *end;
     const unsigned long number = strtoul(v->text, &end, 10);
     if (*v->text >= '0' && *v->text <= '9' && *end == '\0' && number <= 1000000000UL)
         *(unsigned *)member = (unsigned)number;
     else
-        expected(v, "a number from 0 (never) to 1000000000");
+        env_kinds_expected(v, "a number from 0 (never) to 1000000000");
 }
 
 static void show_number(const void *member, char *text)
@@ -186,10 +186,10 @@ static bool parse_bytes(const char *text, size_t *bytes)
 static void read_bytes(void *member, const cco_env_value *v)
 {
     if (!parse_bytes(v->text, member))
-        expected(v, "a number of bytes, or one with K, M or G");
+        env_kinds_expected(v, "a number of bytes, or one with K, M or G");
 }
 
-static void show_bytes(const void *member, char *text)
+static void env_kinds_show_bytes(const void *member, char *text)
 {
     snprintf(text, CCO_VALUE, "%zu", *(const size_t *)member);
 }
@@ -204,7 +204,7 @@ static void read_store(void *member, const cco_env_value *v)
     const bool named = store->dynamic || (length == 6 && strncmp(v->text, "static", 6) == 0);
     const char *size = v->text[length] == ':' ? v->text + length : strchr(v->row->preset, ':');
     if (!named || !parse_bytes(size + 1, &store->bytes))
-        expected(v, "static or dynamic, perhaps with a size: static:64M");
+        env_kinds_expected(v, "static or dynamic, perhaps with a size: static:64M");
 }
 
 static void show_store(const void *member, char *text)
@@ -222,8 +222,9 @@ static void read_shape(void *member, const cco_env_value *v)
     if (none || !cco_node_shape_read(shape, v->text))
         *shape = (cco_node_shape){0, 0, 0};
     if (!none && shape->cores == 0) {
-        expected(v, "auto, or memories, caches of each and cores of each, such as 2x4x16, of at "
-                    "most 4096 cores in all");
+        env_kinds_expected(
+            v, "auto, or memories, caches of each and cores of each, such as 2x4x16, of at "
+               "most 4096 cores in all");
     }
 }
 
@@ -247,8 +248,9 @@ static void read_nodes(void *member, const cco_env_value *v)
     if (cco_imposed_ranks(v->text) > 0)
         *nodes = strdup(v->text);
     else
-        expected(v, "auto, or nodes and ranks of each, such as 2x4, or 3+5, or the node of each "
-                    "rank, such as 0,1,0,1");
+        env_kinds_expected(
+            v, "auto, or nodes and ranks of each, such as 2x4, or 3+5, or the node of each "
+               "rank, such as 0,1,0,1");
 }
 
 static void show_nodes(const void *member, char *text)
@@ -271,7 +273,7 @@ static void read_validate(void *member, const cco_env_value *v)
     if (fine && (setting->on || strcmp(v->text, "0") == 0))
         return;
     setting->on = false;
-    expected(v, "0, 1, or 1: and a rate from 0 to 1, such as 1:0.05");
+    env_kinds_expected(v, "0, 1, or 1: and a rate from 0 to 1, such as 1:0.05");
 }
 
 static void show_validate(const void *member, char *text)
@@ -294,7 +296,7 @@ static void read_wait(void *member, const cco_env_value *v)
         if (strcmp(v->text, waits[i]) == 0)
             *wait = (cco_wait_setting)i;
     if (v->given && *wait == CCO_WAIT_UNSET)
-        expected(v, "auto, polite or mpi");
+        env_kinds_expected(v, "auto, polite or mpi");
 }
 
 static void show_wait(const void *member, char *text)
@@ -303,14 +305,14 @@ static void show_wait(const void *member, char *text)
     snprintf(text, CCO_VALUE, "%s", wait != CCO_WAIT_UNSET ? waits[wait] : "auto (not set)");
 }
 
-const cco_env_kind cco_kind_rules = {read_rules, show_rules};
+const cco_env_kind cco_kind_rules = {env_kinds_read_rules, show_rules};
 const cco_env_kind cco_kind_file = {read_file_name, show_file_name};
 const cco_env_kind cco_kind_same_file = {read_file_name, show_same_file};
-const cco_env_kind cco_kind_contents = {read_contents, show_contents};
+const cco_env_kind cco_kind_contents = {env_kinds_read_contents, show_contents};
 const cco_env_kind cco_kind_flag = {read_flag, show_flag};
 const cco_env_kind cco_kind_on_off = {read_on_off, show_on_off};
-const cco_env_kind cco_kind_number = {read_number, show_number};
-const cco_env_kind cco_kind_bytes = {read_bytes, show_bytes};
+const cco_env_kind cco_kind_number = {env_kinds_read_number, show_number};
+const cco_env_kind cco_kind_bytes = {read_bytes, env_kinds_show_bytes};
 const cco_env_kind cco_kind_store = {read_store, show_store};
 const cco_env_kind cco_kind_wait = {read_wait, show_wait};
 const cco_env_kind cco_kind_nodes = {read_nodes, show_nodes};
@@ -318,7 +320,7 @@ const cco_env_kind cco_kind_shape = {read_shape, show_shape};
 const cco_env_kind cco_kind_validate = {read_validate, show_validate};
 
 /* The place of a value in a list of three words; the table's default if it is none of them. */
-static unsigned read_word(const char *const words[3], const cco_env_value *v)
+static unsigned env_kinds_read_word(const char *const words[3], const cco_env_value *v)
 {
     for (unsigned i = 0; i < 3; i++)
         if (strcmp(v->text, words[i]) == 0)
@@ -337,7 +339,7 @@ static unsigned read_word(const char *const words[3], const cco_env_value *v)
     static const char *const words_##name[3] = {a, b, c};                                          \
     static void read_##name(void *member, const cco_env_value *v)                                  \
     {                                                                                              \
-        *(type *)member = (type)read_word(words_##name, v);                                        \
+        *(type *)member = (type)env_kinds_read_word(words_##name, v);                              \
     }                                                                                              \
     static void show_##name(const void *member, char *text)                                        \
     {                                                                                              \

@@ -7,7 +7,7 @@
 
 #include "core/env_kinds.h"
 
-static void expected(const cco_env_value *v, const char *what)
+static void env_watchdog_expected(const cco_env_value *v, const char *what)
 {
     snprintf(v->error, sizeof cco_configured.error, "%s=%.40s: expected %s", v->row->name, v->text,
              what);
@@ -31,7 +31,8 @@ static void read_watchdog(void *member, const cco_env_value *v)
     w->ends = number && strcmp(end, ":end") == 0;
     if (!number || (*end != '\0' && !w->ends)) {
         *w = (cco_watchdog){0};
-        expected(v, "a number of seconds from 1 to 1000000, perhaps with :end, or ask, or off");
+        env_watchdog_expected(
+            v, "a number of seconds from 1 to 1000000, perhaps with :end, or ask, or off");
     }
 }
 
@@ -61,7 +62,7 @@ static void read_signal(void *member, const cco_env_value *v)
         if (strcmp(name, signals[i].name) == 0)
             *number = signals[i].number;
     if (*number == 0 && *v->text != '\0')
-        expected(v, "USR1, USR2, HUP, QUIT, WINCH or PROF");
+        env_watchdog_expected(v, "USR1, USR2, HUP, QUIT, WINCH or PROF");
 }
 
 static void show_signal(const void *member, char *text)

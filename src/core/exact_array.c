@@ -74,7 +74,7 @@ static void add_wide(cco_exact *sum, digits *d)
     d->value = 0;
 }
 
-/* Empties one bin of both sets: neighbours are added up before they go to the sum. */
+/* Empties one bin of both sets: neighbors are added up before they go to the sum. */
 static void empty_two(bins b[2], cco_exact *sum, size_t i, digits *d)
 {
     const bool minus = i >= MINUS;

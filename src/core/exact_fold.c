@@ -13,8 +13,8 @@
 #include "core/kernels.h"
 
 /* Element by element, where `doubts` says so: words of 4 or 8 bytes. */
-static void settle(cco_exact_number number, const cco_operands *parts, int count, size_t at,
-                   char *to, const void *doubts, size_t n)
+static void exact_fold_settle(cco_exact_number number, const cco_operands *parts, int count,
+                              size_t at, char *to, const void *doubts, size_t n)
 {
     int64_t digits[CCO_EXACT_DIGITS];
     cco_exact sum;
@@ -30,8 +30,8 @@ static void settle(cco_exact_number number, const cco_operands *parts, int count
     }
 }
 
-static void fold(cco_exact_number number, cco_quick_sum quick, const cco_operands *parts, int count,
-                 char *to, size_t n)
+static void exact_fold_fold(cco_exact_number number, cco_quick_sum quick, const cco_operands *parts,
+                            int count, char *to, size_t n)
 {
     uint64_t doubts[CCO_QUICK];
     const size_t size = cco_exact_size(number);
@@ -40,19 +40,19 @@ static void fold(cco_exact_number number, cco_quick_sum quick, const cco_operand
     for (size_t part; n > 0; n -= part, at += part * size) {
         part = n < CCO_QUICK ? n : CCO_QUICK;
         if (quick(parts, count, at, to + at, doubts, part))
-            settle(number, parts, count, at, to + at, doubts, part);
+            exact_fold_settle(number, parts, count, at, to + at, doubts, part);
     }
     cco_float_leave(before);
 }
 
 static void fold_r32(const cco_operands *parts, int count, void *to, size_t n)
 {
-    fold(CCO_EXACT_FLOAT, cco_quick_sums_here()->r32, parts, count, to, n);
+    exact_fold_fold(CCO_EXACT_FLOAT, cco_quick_sums_here()->r32, parts, count, to, n);
 }
 
 static void fold_r64(const cco_operands *parts, int count, void *to, size_t n)
 {
-    fold(CCO_EXACT_DOUBLE, cco_quick_sums_here()->r64, parts, count, to, n);
+    exact_fold_fold(CCO_EXACT_DOUBLE, cco_quick_sums_here()->r64, parts, count, to, n);
 }
 
 static void fold_c32(const cco_operands *parts, int count, void *to, size_t n)

@@ -17,7 +17,7 @@ typedef struct format {
 static const format format_float = {24, 149, 255};
 static const format format_double = {53, 1074, 2047};
 
-static void start(cco_exact *sum, int64_t *digits, int count, int bias)
+static void exact_sum_start(cco_exact *sum, int64_t *digits, int count, int bias)
 {
     *sum = (cco_exact){.digits = digits, .count = count, .bias = bias, .low = count};
     memset(digits, 0, (size_t)count * sizeof *digits);
@@ -25,7 +25,7 @@ static void start(cco_exact *sum, int64_t *digits, int count, int bias)
 
 void cco_exact_start(cco_exact *sum, int64_t digits[CCO_EXACT_DIGITS])
 {
-    start(sum, digits, CCO_EXACT_DIGITS, BIAS);
+    exact_sum_start(sum, digits, CCO_EXACT_DIGITS, BIAS);
 }
 
 void cco_exact_again(cco_exact *sum)
@@ -39,7 +39,7 @@ void cco_exact_again(cco_exact *sum)
 #if CCO_EXACT_LONG == 1
 void cco_exact_start_long(cco_exact *sum, int64_t digits[CCO_EXACT_LONG_DIGITS])
 {
-    start(sum, digits, CCO_EXACT_LONG_DIGITS, LONG_BIAS);
+    exact_sum_start(sum, digits, CCO_EXACT_LONG_DIGITS, LONG_BIAS);
 }
 #endif
 
@@ -154,7 +154,7 @@ void cco_exact_unpack(cco_exact *sum, const int64_t *words)
     cco_exact_carry(sum);
 }
 
-static void negate(cco_exact *sum)
+static void exact_sum_negate(cco_exact *sum)
 {
     for (int k = sum->low; k < sum->high; k++)
         sum->digits[k] = -sum->digits[k];
@@ -162,7 +162,7 @@ static void negate(cco_exact *sum)
 }
 
 /* The highest digit is not 0, and of the sum. */
-static void trim(cco_exact *sum)
+static void exact_sum_trim(cco_exact *sum)
 {
     cco_exact_carry(sum);
     while (sum->high > sum->low && sum->digits[sum->high - 1] == 0)
@@ -198,7 +198,7 @@ static int highest_bit(const cco_exact *sum)
 
 /* A positive sum to the digits of a format: what its exponent field and fraction are together, and
  * for the 80-bit format, whose highest bit is written, the significand besides. */
-static uint64_t rounded(const cco_exact *sum, const format *f, uint64_t *significand)
+static uint64_t exact_sum_rounded(const cco_exact *sum, const format *f, uint64_t *significand)
 {
     const int least = sum->bias - f->lowest, first = highest_bit(sum) - f->digits + 1;
     int place = first > least ? first : least; /* of the last bit of the result */
@@ -230,19 +230,19 @@ typedef struct result {
 static result round_finite(cco_exact *sum, const format *f)
 {
     result r = {0};
-    trim(sum);
+    exact_sum_trim(sum);
     if (sum->high <= sum->low) {
         r.minus = sum->minus_zeros && sum->flags[CCO_EXACT_NOT_MINUS_ZERO] == 0;
         return r;
     }
     r.minus = sum->digits[sum->high - 1] < 0;
     if (r.minus) {
-        negate(sum);
-        trim(sum);
+        exact_sum_negate(sum);
+        exact_sum_trim(sum);
     }
-    r.bits = rounded(sum, f, &r.significand);
+    r.bits = exact_sum_rounded(sum, f, &r.significand);
     if (r.minus)
-        negate(sum);
+        exact_sum_negate(sum);
     return r;
 }
 

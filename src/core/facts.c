@@ -52,7 +52,7 @@ unsigned cco_disagreement(unsigned n)
     return cco_configured.debug.disagree != 0 ? (unsigned)(next_number() % n) : 0;
 }
 
-bool cco_disagrees(void)
+bool cco_inject_mismatch(void)
 {
     return cco_disagreement(REFUSED) == 1;
 }
@@ -60,14 +60,14 @@ bool cco_disagrees(void)
 /* Perturbed, a rank says less than it could, or the contrary of what is so. */
 void cco_facts_mine(uint64_t words[CCO_FACT_WORDS])
 {
-    const bool turned = cco_disagrees();
+    const bool turned = cco_inject_mismatch();
     const int progress = __atomic_load_n(&mine.progress, __ATOMIC_RELAXED);
-    words[0] = cco_disagrees() ? CCO_PROGRESS_NONE : (uint64_t)progress;
+    words[0] = cco_inject_mismatch() ? CCO_PROGRESS_NONE : (uint64_t)progress;
     words[1] = (uint64_t)__atomic_load_n(&mine.crowded, __ATOMIC_RELAXED) ^ turned;
     words[2] = !CCO_PRELOADED;
     words[3] = (uint64_t)__atomic_load_n(&mine.begins, __ATOMIC_RELAXED);
     words[4] = cco_device_memory_here();
-    words[5] = cco_disagrees() ? 0 : cco_node_key();
+    words[5] = cco_inject_mismatch() ? 0 : cco_node_key();
 }
 
 void cco_facts_agreed(cco_facts *facts, const uint64_t *least, const uint64_t *most)

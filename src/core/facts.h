@@ -4,8 +4,8 @@
  * Whatever ranks must decide alike may depend only on the arguments that the standard makes equal,
  * on the configuration, and on agreed facts.  What a rank sees alone (its world, its cores, its
  * thread level, a tool before it, memory that it does not get) becomes a fact here, or is agreed on
- * by cco_all (core/wait.h) where it comes up.  tools/check_facts.py knows the functions that tell
- * such things, and where they may be called. */
+ * by cco_service_all (core/wait.h) where it comes up.  tools/check_facts.py knows the functions
+ * that tell such things, and where they may be called. */
 #ifndef CCO_FACTS_H
 #define CCO_FACTS_H
 
@@ -39,9 +39,9 @@ void cco_facts_of(int rank);
 
 /* CRESTA_DEBUG=disagree=SEED: true now and then, at other places on other ranks: then the caller
  * acts as if the system had refused what it is about to ask for. */
-bool cco_disagrees(void);
+bool cco_inject_mismatch(void);
 
-/* cco_disagrees as a number below `n`; 0 without CRESTA_DEBUG=disagree. */
+/* cco_inject_mismatch as a number below `n`; 0 without CRESTA_DEBUG=disagree. */
 unsigned cco_disagreement(unsigned n);
 
 #endif

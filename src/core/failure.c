@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "core/config.h"
-#include "core/life.h"
+#include "core/proc.h"
 #include "core/log.h"
 #include "core/raise.h"
 #include "core/service.h"
@@ -22,10 +22,10 @@
 
 void cco_comm_on_failure(cco_comm *state, void (*leave)(void *what, int error), void *what)
 {
-    cco_leaver *one = malloc(sizeof *one);
+    cco_failure_handler *one = malloc(sizeof *one);
     if (one == NULL)
         cco_fatal("no memory for communicator '%s'", state->name);
-    *one = (cco_leaver){leave, what, state->leavers};
+    *one = (cco_failure_handler){leave, what, state->leavers};
     state->leavers = one;
 }
 
@@ -35,14 +35,14 @@ void cco_comm_fail(cco_comm *state, int error, int lost)
         return;
     state->error = error;
     state->lost = lost;
-    for (const cco_leaver *l = state->leavers; l != NULL; l = l->next)
+    for (const cco_failure_handler *l = state->leavers; l != NULL; l = l->next)
         l->leave(l->what, error);
     cco_service_leave(state->comm, error);
     cco_channel_fail(&state->channel);
     cco_comm_update(state);
 }
 
-static void fail(void *owner, int error, int lost)
+static void failure_fail(void *owner, int error, int lost)
 {
     cco_comm_fail(owner, error, lost);
 }
@@ -51,7 +51,7 @@ cco_watch *cco_comm_watch(cco_comm *state)
 {
     state->watch.kind = &cco_watch_processes;
     state->watch.comm = state->comm;
-    state->watch.fail = fail;
+    state->watch.fail = failure_fail;
     state->watch.owner = state;
     return &state->watch;
 }
@@ -73,7 +73,8 @@ int cco_comm_no_channel(cco_comm *state)
 
 /* A key for the failed process, equal on all ranks of one job and one host.  Nothing is known of
  * processes on other hosts but their rank in MPI_COMM_WORLD. */
-static void identify(const cco_comm *state, int lost, const cco_life *life, char *text, size_t room)
+static void failure_identify(const cco_comm *state, int lost, const cco_proc *life, char *text,
+                             size_t room)
 {
     if (life != NULL)
         snprintf(text, room, "process-%lld-%llu", (long long)life->process,
@@ -103,7 +104,7 @@ static bool is_taken_by_us(const struct sockaddr_un *name, socklen_t length)
 }
 
 /* One message on each host: the name is a socket without a file, which goes with the process. */
-static bool claim(const char *identity)
+static bool failure_claim(const char *identity)
 {
     enum { WAITING = 1024 }; /* the other ranks of this host ask, and nobody answers */
     struct sockaddr_un name = {.sun_family = AF_UNIX};
@@ -121,7 +122,7 @@ static bool claim(const char *identity)
     return !is_taken_by_us(&name, length);
 }
 
-static void name_host(int lost, const cco_life *life, char *text, size_t room)
+static void name_host(int lost, const cco_proc *life, char *text, size_t room)
 {
     char host[256] = "";
     if (life == NULL)
@@ -135,9 +136,9 @@ static void name_host(int lost, const cco_life *life, char *text, size_t room)
 bool cco_comm_tells_failure(const cco_comm *state)
 {
     char identity[64];
-    const cco_life *life = state->lost >= 0 ? cco_life_of(state->comm, state->lost) : NULL;
-    identify(state, state->lost, life, identity, sizeof identity);
-    return claim(identity);
+    const cco_proc *life = state->lost >= 0 ? cco_proc_of(state->comm, state->lost) : NULL;
+    failure_identify(state, state->lost, life, identity, sizeof identity);
+    return failure_claim(identity);
 }
 
 /* Whether another rank that shares memory with this one has said it, which may have ended since. */
@@ -149,11 +150,11 @@ static bool is_told(const cco_comm *state, int lost)
 
 static void tell_of(const cco_comm *state, int lost, const char *where)
 {
-    const cco_life *life = cco_life_of(state->comm, lost);
+    const cco_proc *life = cco_proc_of(state->comm, lost);
     char identity[64], who[400];
-    identify(state, lost, life, identity, sizeof identity);
+    failure_identify(state, lost, life, identity, sizeof identity);
     name_host(lost, life, who, sizeof who);
-    if (!is_told(state, lost) && claim(identity))
+    if (!is_told(state, lost) && failure_claim(identity))
         cco_say("%s of communicator '%s' has failed; rank %d found out in %s", who, state->name,
                 state->rank, where);
 }
@@ -167,10 +168,10 @@ static bool has_left(const cco_comm *state, int rank)
 }
 
 /* Whether it ended before the launcher could know of a failure, and end others. */
-static bool is_early(const cco_comm *state, int rank)
+static bool failure_is_early(const cco_comm *state, int rank)
 {
-    const cco_life *life = cco_life_of(state->comm, rank);
-    return life == NULL || cco_life_seen(life);
+    const cco_proc *life = cco_proc_of(state->comm, rank);
+    return life == NULL || cco_proc_reaped(life);
 }
 
 /* The processes that have failed, the first one first: the wait knows of one, the MPI of some, and
@@ -180,11 +181,11 @@ static int find_failed(const cco_comm *state, int *failed, int most)
     int n = 0, first = 0;
     if (state->lost >= 0)
         failed[n++] = state->lost;
-    const int ended = n + cco_lives_ended(state->comm, failed + n, most - n);
+    const int ended = n + cco_procs_ended(state->comm, failed + n, most - n);
     for (int i = n; i < ended; i++)
         if (failed[i] != state->lost && !has_left(state, failed[i]))
             failed[n++] = failed[i];
-    while (first < n && !is_early(state, failed[first]))
+    while (first < n && !failure_is_early(state, failed[first]))
         first++;
     if (first > 0 && first < n) {
         const int early = failed[first];
@@ -197,7 +198,7 @@ static int find_failed(const cco_comm *state, int *failed, int most)
 /* Which processes have failed, and where that was found out: one rank of each host that knows says
  * so.  If the launcher is about to end the job, those that ended after the first one may have been
  * ended by it.  It ends this one too in a moment, and if it does not, they have failed. */
-static void tell(const cco_comm *state, const char *where, bool ends)
+static void failure_tell(const cco_comm *state, const char *where, bool ends)
 {
     enum { MOMENT_NS = 300 * 1000 * 1000, MOST = 64 };
     const struct timespec moment = {.tv_nsec = MOMENT_NS};
@@ -213,7 +214,7 @@ static void tell(const cco_comm *state, const char *where, bool ends)
 }
 
 /* The error that a call returns; a failure is reported here, once. */
-static int settle(cco_comm *state, const char *where, int error)
+static int failure_settle(cco_comm *state, const char *where, int error)
 {
     const int class = cco_ulfm_class(error);
     if (state->error == MPI_SUCCESS && class != MPI_SUCCESS) {
@@ -224,21 +225,21 @@ static int settle(cco_comm *state, const char *where, int error)
     }
     if (state->error == cco_ulfm_failed_class() && !state->told) {
         state->told = true;
-        tell(state, where, cco_raise_ends_job(state->comm));
+        failure_tell(state, where, cco_raise_ends_job(state->comm));
     }
     return state->error != MPI_SUCCESS ? state->error : error;
 }
 
 int cco_comm_raise_in(cco_comm *state, const char *where, int error)
 {
-    error = settle(state, where, error);
+    error = failure_settle(state, where, error);
     return state->error != MPI_SUCCESS ? cco_raise_said(state->comm, error)
                                        : cco_raise(state->comm, where, error);
 }
 
 int cco_comm_raise(cco_comm *state, cco_coll coll, int error)
 {
-    error = settle(state, cco_coll_infos[coll].name, error);
+    error = failure_settle(state, cco_coll_infos[coll].name, error);
     return state->error != MPI_SUCCESS ? cco_raise_said(state->comm, error)
                                        : cco_raise_in(state->comm, coll, error);
 }

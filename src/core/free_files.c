@@ -26,7 +26,7 @@ bool cco_free_files(MPI_Comm comm)
 {
     static bool too_few;
     const bool mine = !__atomic_load_n(&too_few, __ATOMIC_RELAXED) && are_left();
-    const bool all = cco_all(mine, comm);
+    const bool all = cco_service_all(mine, comm);
     if (!all)
         __atomic_store_n(&too_few, true, __ATOMIC_RELAXED);
     return all;

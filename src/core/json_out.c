@@ -11,7 +11,7 @@
 #include "core/mpi_compat.h"
 
 /* The character at `c`, if it is one in UTF-8; how many bytes it has, or 0. */
-static int decode(const unsigned char *c, unsigned *code)
+static int json_out_decode(const unsigned char *c, unsigned *code)
 {
     static const unsigned least[] = {0, 0, 0x80, 0x800, 0x10000};
     const int bytes = *c >= 0xf0 ? 4 : *c >= 0xe0 ? 3 : *c >= 0xc2 ? 2 : 0;
@@ -32,7 +32,7 @@ static int decode(const unsigned char *c, unsigned *code)
 static int put_wide(FILE *file, const unsigned char *c)
 {
     unsigned code;
-    const int bytes = decode(c, &code);
+    const int bytes = json_out_decode(c, &code);
     if (bytes == 0)
         fprintf(file, "\\udc%02x", *c);
     else if (code < 0x10000)
@@ -74,7 +74,7 @@ void cco_put_library(FILE *file)
 }
 
 /* The name of a file of a spawned world, which no other has: an empty file. */
-static int reserve(char *path, const char *asked)
+static int json_out_reserve(char *path, const char *asked)
 {
     FILE *file = NULL;
     for (double now = 1e6 * PMPI_Wtime(); file == NULL; now += 1) {
@@ -88,7 +88,7 @@ static int reserve(char *path, const char *asked)
 }
 
 /* The file itself in place of a link to it, so that the link stays. */
-static void follow(char *path)
+static void json_out_follow(char *path)
 {
     struct stat found;
     char *real = lstat(path, &found) == 0 && S_ISLNK(found.st_mode) ? realpath(path, NULL) : NULL;
@@ -100,13 +100,13 @@ static void follow(char *path)
 int cco_output_open(cco_output *output, const char *asked, bool spawned)
 {
     struct stat found;
-    const int error = spawned ? reserve(output->path, asked) : 0;
+    const int error = spawned ? json_out_reserve(output->path, asked) : 0;
     output->made[0] = '\0';
     if (error)
         return error;
     if (!spawned)
         snprintf(output->path, CCO_PATH, "%s", asked);
-    follow(output->path);
+    json_out_follow(output->path);
     if (stat(output->path, &found) != 0 || S_ISREG(found.st_mode))
         snprintf(output->made, sizeof output->made, "%s.new", output->path);
     output->file = fopen(output->made[0] != '\0' ? output->made : output->path, "w");

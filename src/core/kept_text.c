@@ -19,7 +19,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static kept *all[BUCKETS];
 
 /* With the lock. */
-static const char *keep(const char *text)
+static const char *kept_text_keep(const char *text)
 {
     kept **bucket = &all[cco_hash(0, text) % BUCKETS];
     for (const kept *k = *bucket; k != NULL; k = k->next)
@@ -35,7 +35,7 @@ static const char *keep(const char *text)
     return made->text;
 }
 
-static char *append(char *at, const char *end, const char *text)
+static char *kept_text_append(char *at, const char *end, const char *text)
 {
     while (at < end && *text != '\0')
         *at++ = *text++;
@@ -47,9 +47,9 @@ const char *cco_kept_text(const char *first, const char *second, const char *thi
 {
     char text[256];
     const char *end = text + sizeof text - 1;
-    append(append(append(text, end, first), end, second), end, third);
+    kept_text_append(kept_text_append(kept_text_append(text, end, first), end, second), end, third);
     pthread_mutex_lock(&lock);
-    const char *one = keep(text);
+    const char *one = kept_text_keep(text);
     pthread_mutex_unlock(&lock);
     return one;
 }

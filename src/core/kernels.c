@@ -186,7 +186,7 @@ cco_kind cco_number_kind(MPI_Datatype type)
 }
 
 /* CCO_NUMBERS if elements of the type lie otherwise than C's. */
-static cco_number number_of(const known *known)
+static cco_number kernels_number_of(const known *known)
 {
     MPI_Aint low, extent;
     const size_t size = (size_t)cco_type_size(known->type);
@@ -202,7 +202,7 @@ static cco_number number_of(const known *known)
 cco_number cco_number_of(MPI_Datatype type)
 {
     const known *known = known_of(type);
-    return known != NULL ? number_of(known) : CCO_NUMBERS;
+    return known != NULL ? kernels_number_of(known) : CCO_NUMBERS;
 }
 
 bool cco_op_takes(MPI_Op op, MPI_Datatype type)
@@ -241,7 +241,7 @@ static cco_kernel find_kernel(cco_isa isa, MPI_Op op, MPI_Datatype type)
     const known *known = known_of(type);
     if (loops == NULL || loop == CCO_LOOPS || known == NULL || !(known->operations & 1 << loop))
         return NULL;
-    const cco_number number = number_of(known);
+    const cco_number number = kernels_number_of(known);
     return number < CCO_NUMBERS ? (*loops)[number][loop] : NULL;
 }
 

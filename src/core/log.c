@@ -12,7 +12,7 @@
 #include "core/mpi_compat.h"
 
 /* One write per message, so that the lines of several ranks do not mix. */
-static void print(const char *format, va_list arguments)
+static void log_print(const char *format, va_list arguments)
 {
     char text[4096];
     cco_held_signals held;
@@ -29,7 +29,7 @@ void cco_log(cco_log_level level, const char *format, ...)
         return;
     va_list arguments;
     va_start(arguments, format);
-    print(format, arguments);
+    log_print(format, arguments);
     va_end(arguments);
 }
 
@@ -37,7 +37,7 @@ void cco_say(const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
-    print(format, arguments);
+    log_print(format, arguments);
     va_end(arguments);
 }
 
@@ -45,7 +45,7 @@ void cco_fatal(const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
-    print(format, arguments);
+    log_print(format, arguments);
     va_end(arguments);
     nanosleep(&(struct timespec){.tv_nsec = 200 * 1000 * 1000},
               NULL); /* launchers drop what they have not forwarded yet */

@@ -30,7 +30,7 @@ int cco_member_runs(const int *ranks, int count, cco_run *run)
 }
 
 /* The ranks of a group in MPI_COMM_WORLD; negative for one that is not there. */
-static bool translate(MPI_Comm comm, int size, int *own, int *ranks)
+static bool members_translate(MPI_Comm comm, int size, int *own, int *ranks)
 {
     MPI_Group group, world;
     if (PMPI_Comm_group(comm, &group) != MPI_SUCCESS)
@@ -70,7 +70,7 @@ cco_members *cco_members_of(MPI_Comm comm)
     int *ranks = calloc((size_t)size, 2 * sizeof *ranks);
     if (members != NULL && ranks != NULL) {
         members->processes = size;
-        if (translate(comm, size, ranks + size, ranks))
+        if (members_translate(comm, size, ranks + size, ranks))
             members->runs = cco_member_runs(ranks, size, members->run);
     } else {
         free(members);
@@ -80,7 +80,7 @@ cco_members *cco_members_of(MPI_Comm comm)
     return members;
 }
 
-static cco_members *append(cco_member_sets *sets, int count)
+static cco_members *members_append(cco_member_sets *sets, int count)
 {
     if (sets->count + count > sets->room) {
         const int room = 2 * sets->room + count;
@@ -94,14 +94,14 @@ static cco_members *append(cco_member_sets *sets, int count)
     return &sets->list[sets->count - count];
 }
 
-static bool same(const cco_members *a, const cco_members *b, const char *name)
+static bool members_same(const cco_members *a, const cco_members *b, const char *name)
 {
     return a->processes == b->processes && a->runs == b->runs &&
            memcmp(a->run, b->run, (size_t)a->runs * sizeof a->run[0]) == 0 &&
            strcmp(a->communicator, name) == 0;
 }
 
-static double weight(const cco_members *members)
+static double members_weight(const cco_members *members)
 {
     double sum = 0;
     for (int coll = 0; coll < CCO_COLLECTIVES; coll++)
@@ -110,10 +110,10 @@ static double weight(const cco_members *members)
 }
 
 /* Equal ones by name and first rank, so that the order depends on the job alone. */
-static int compare(const void *x, const void *y)
+static int members_compare(const void *x, const void *y)
 {
     const cco_members *a = x, *b = y;
-    const double wa = weight(a), wb = weight(b);
+    const double wa = members_weight(a), wb = members_weight(b);
     if (wa != wb)
         return wa < wb ? 1 : -1;
     const int order = strcmp(a->communicator, b->communicator);
@@ -122,32 +122,32 @@ static int compare(const void *x, const void *y)
 }
 
 /* Those with the most bytes remain, in this order. */
-static void cut(cco_member_sets *sets, int most)
+static void members_cut(cco_member_sets *sets, int most)
 {
     if (sets->count > 1)
-        qsort(sets->list, (size_t)sets->count, sizeof *sets->list, compare);
+        qsort(sets->list, (size_t)sets->count, sizeof *sets->list, members_compare);
     if (sets->count > most)
         sets->count = most;
 }
 
 void cco_members_sort(cco_member_sets *sets)
 {
-    cut(sets, CCO_MEMBER_SETS);
+    members_cut(sets, CCO_MEMBER_SETS);
 }
 
 bool cco_members_add(cco_member_sets *sets, const cco_members *members, const char *name,
                      cco_coll coll, uint64_t bytes)
 {
     for (int i = 0; i < sets->count; i++)
-        if (same(&sets->list[i], members, name)) {
+        if (members_same(&sets->list[i], members, name)) {
             sets->list[i].bytes[coll] += bytes;
             if (members->nodes.count > 0)
                 sets->list[i].nodes = members->nodes;
             return true;
         }
     if (sets->count >= 2 * CCO_MEMBER_KEPT)
-        cut(sets, CCO_MEMBER_KEPT);
-    cco_members *made = append(sets, 1);
+        members_cut(sets, CCO_MEMBER_KEPT);
+    cco_members *made = members_append(sets, 1);
     if (made == NULL)
         return false;
     *made = *members;
@@ -156,17 +156,17 @@ bool cco_members_add(cco_member_sets *sets, const cco_members *members, const ch
     return true;
 }
 
-static const void *give(void *what, size_t *bytes)
+static const void *members_give(void *what, size_t *bytes)
 {
     const cco_member_sets *sets = what;
     *bytes = (size_t)sets->count * sizeof *sets->list;
     return sets->list;
 }
 
-static bool take(void *what, void *theirs, size_t bytes)
+static bool members_take(void *what, void *theirs, size_t bytes)
 {
     const int count = (int)(bytes / sizeof(cco_members));
-    cco_members *added = count > 0 ? append(what, count) : NULL;
+    cco_members *added = count > 0 ? members_append(what, count) : NULL;
     if (count > 0 && added == NULL)
         cco_fatal("no memory for %d communicators of the profile", count);
     if (count > 0)
@@ -178,7 +178,7 @@ static bool take(void *what, void *theirs, size_t bytes)
 void cco_members_gather(MPI_Comm comm, cco_member_sets *sets)
 {
     cco_members_sort(sets);
-    if (cco_service_merge(&(cco_merger){give, take, sets}, comm))
+    if (cco_service_merge(&(cco_merger){members_give, members_take, sets}, comm))
         return;
     free(sets->list);
     *sets = (cco_member_sets){0};

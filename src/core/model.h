@@ -22,14 +22,14 @@ typedef struct cco_param {
 
 /* What the schedule of a begin runs over (progress/path.h). */
 typedef enum cco_path {
-    CCO_PATH_NONE,     /* there is none: the MPI's own non-blocking call */
-    CCO_PATH_MESSAGES, /* sends and receives, */
-    CCO_PATH_NODES,    /* or memory between ranks of a node, and messages between nodes */
-    CCO_PATH_SEGMENT,  /* memory that the ranks share, without any call of the MPI: ours, */
-    CCO_PATH_SINGLE,   /* ours, with large data copied by the kernel from where they are, */
-    CCO_PATH_LARGE,    /* or only those of a size for which that is faster, if it may, */
-    CCO_PATH_PUTS,     /* or that of a window, where the sender moves data, */
-    CCO_PATH_GETS,     /* or the receiver */
+    CCO_PATH_NONE,          /* there is none: the MPI's own non-blocking call */
+    CCO_PATH_MESSAGES,      /* sends and receives, */
+    CCO_PATH_NODES,         /* or memory between ranks of a node, and messages between nodes */
+    CCO_PATH_SEGMENT,       /* memory that the ranks share, without any call of the MPI: ours, */
+    CCO_PATH_SHM_COPY_ONCE, /* ours, with large data copied by the kernel from where they are, */
+    CCO_PATH_SHM_AUTO,      /* or only those of a size for which that is faster, if it may, */
+    CCO_PATH_PUTS,          /* or that of a window, where the sender moves data, */
+    CCO_PATH_GETS,          /* or the receiver */
     CCO_PATHS
 } cco_path;
 
@@ -42,7 +42,7 @@ static inline bool cco_path_is_memory(cco_path path)
 /* True if it is CCO_PATH_SEGMENT, from where the kernel may also copy. */
 static inline bool cco_path_reads(cco_path path)
 {
-    return path == CCO_PATH_SINGLE || path == CCO_PATH_LARGE;
+    return path == CCO_PATH_SHM_COPY_ONCE || path == CCO_PATH_SHM_AUTO;
 }
 
 /* How a collective is done: what MODEL[:ALGORITHM][?param=value...] comes to. */

@@ -16,7 +16,7 @@
 static const char variable[] = "mpi_yield_when_idle";
 
 /* Whether a variable of one element is set; its type is the MPI's choice. */
-static bool is_set(MPI_T_cvar_handle handle)
+static bool mpi_yields_is_set(MPI_T_cvar_handle handle)
 {
     enum { ROOM = 64 };
     union {
@@ -33,7 +33,7 @@ static bool is_set(MPI_T_cvar_handle handle)
 
 /* As the MPI itself says (MPI tool interface, MPI-4.0 section 15.3).  Open MPI takes the level that
  * the interface is asked for as that of all of the MPI, so it must be the one that it has. */
-static bool ask(void)
+static bool mpi_yields_ask(void)
 {
     int level, provided, index, count;
     MPI_T_cvar_handle handle;
@@ -43,7 +43,7 @@ static bool ask(void)
         return false;
     if (PMPI_T_cvar_get_index(variable, &index) == MPI_SUCCESS &&
         PMPI_T_cvar_handle_alloc(index, NULL, &handle, &count) == MPI_SUCCESS) {
-        yields = count == 1 && is_set(handle);
+        yields = count == 1 && mpi_yields_is_set(handle);
         PMPI_T_cvar_handle_free(&handle);
     }
     PMPI_T_finalize();
@@ -61,7 +61,7 @@ bool cco_mpi_yields(void)
     const char *told = cco_config_open_mpi_yields();
     if (told != NULL)
         return says_yes(told);
-    return ask();
+    return mpi_yields_ask();
 }
 
 bool cco_mpi_yields_told(void)

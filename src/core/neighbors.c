@@ -75,7 +75,7 @@ void cco_neighbors_drop(const cco_neighbors *near)
     free(it);
 }
 
-static int by_rank(const void *a, const void *b)
+static int neighbors_by_rank(const void *a, const void *b)
 {
     const int x = *(const int *)a, y = *(const int *)b;
     return (x > y) - (x < y);
@@ -88,7 +88,7 @@ static bool has_equal(const int *peers, int n)
     if (sorted == NULL)
         cco_fatal("no memory for the neighbours of a communicator");
     memcpy(sorted, peers, (size_t)n * sizeof *sorted);
-    qsort(sorted, (size_t)n, sizeof *sorted, by_rank);
+    qsort(sorted, (size_t)n, sizeof *sorted, neighbors_by_rank);
     for (int i = 1; i < n && !found; i++)
         found = sorted[i] == sorted[i - 1] && sorted[i] != CCO_NO_PEER;
     free(sorted);
@@ -100,7 +100,7 @@ bool cco_neighbors_repeat(const cco_neighbors *near)
     return has_equal(near->out, near->degrees.out) || has_equal(near->in, near->degrees.in);
 }
 
-static int count(const int *peers, int n, int rank)
+static int neighbors_count_it(const int *peers, int n, int rank)
 {
     int found = 0;
     for (int i = 0; i < n; i++)
@@ -117,7 +117,7 @@ static int edges_back(MPI_Comm comm, int peer, int rank)
     if (peers == NULL)
         cco_fatal("no memory for the neighbours of a communicator");
     PMPI_Graph_neighbors(comm, peer, n, peers);
-    const int found = count(peers, n, rank);
+    const int found = neighbors_count_it(peers, n, rank);
     free(peers);
     return found;
 }
@@ -129,7 +129,7 @@ bool cco_neighbors_one_sided(MPI_Comm comm, const cco_neighbors *near, int rank)
     if (cco_topology_kind(comm) != MPI_GRAPH)
         return false;
     for (int i = 0; i < n && !found; i++)
-        found = near->out[i] != CCO_NO_PEER &&
-                edges_back(comm, near->out[i], rank) != count(near->out, n, near->out[i]);
+        found = near->out[i] != CCO_NO_PEER && edges_back(comm, near->out[i], rank) !=
+                                                   neighbors_count_it(near->out, n, near->out[i]);
     return found;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* neighbors.h - the neighbours of a rank in the topology of its communicator (MPI 4.1, section
- * 8.6): the blocks of neighbourhood collectives in order, and how they match.
+/* neighbors.h - the neighbors of a rank in the topology of its communicator (MPI 4.1, section
+ * 8.6): the blocks of neighborhood collectives in order, and how they match.
  *
  * What goes from one rank to another arrives in the order of two lists: the sender's blocks as they
  * come, and the receiver's in their turn.  In a graph that is the order of the blocks, too: the
@@ -17,11 +17,12 @@ enum { CCO_NO_PEER = -1 }; /* of a block that nobody sends or gets: MPI_PROC_NUL
 
 typedef struct cco_neighbors {
     cco_degrees degrees;
-    bool grid;                    /* MPI_CART */
-    const int *in, *out;          /* the rank of each block, or CCO_NO_PEER */
-    struct cco_stencil *stencil;  /* that these lists are, on all ranks (core/stencil.h); or NULL */
-    struct cco_near_mates *mates; /* who on this node receives what (sched/near_mates.h); or NULL */
-    int users;                    /* who need it still */
+    bool grid;                   /* MPI_CART */
+    const int *in, *out;         /* the rank of each block, or CCO_NO_PEER */
+    struct cco_stencil *stencil; /* that these lists are, on all ranks (core/stencil.h); or NULL */
+    struct cco_neighbor_mates
+        *mates; /* who on this node receives what (sched/neighbor_mates.h); or NULL */
+    int users;  /* who need it still */
 } cco_neighbors;
 
 /* The block of the receiver whose turn is the k-th. */
@@ -30,7 +31,7 @@ static inline int cco_in_turn(const cco_neighbors *near, int k)
     return near->grid ? k ^ 1 : k;
 }
 
-/* Asks the MPI for this rank's neighbours; without communication.  NULL where the communicator has
+/* Asks the MPI for this rank's neighbors; without communication.  NULL where the communicator has
  * no topology; stops the job when memory runs out. */
 cco_neighbors *cco_neighbors_of(MPI_Comm comm);
 

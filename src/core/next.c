@@ -47,17 +47,17 @@ static void *after_us(const char *name)
 }
 
 /* Where the file begins that an address is in; NULL if nobody knows. */
-static void *file_of(const void *address)
+static void *next_file_of(const void *address)
 {
     Dl_info info;
     return address != NULL && dladdr(address, &info) != 0 ? info.dli_fbase : NULL;
 }
 
 /* `found`, or what comes after it, if it is in the file of `copy`, a cresta_next_definition. */
-static void *past(void *found, void *copy, const char *name)
+static void *next_past(void *found, void *copy, const char *name)
 {
     void *(*of_copy)(const char *);
-    if (found == NULL || copy == NULL || file_of(found) != file_of(copy))
+    if (found == NULL || copy == NULL || next_file_of(found) != next_file_of(copy))
         return found;
     memcpy(&of_copy, &copy, sizeof of_copy);
     return of_copy(name);
@@ -86,7 +86,7 @@ static void *own_definition(const char *name)
     void *found = dlsym(RTLD_DEFAULT, own);
     if (strncmp(name, "MPI_Init", 8) != 0 && strcmp(name, "MPI_Finalize") != 0)
         return found;
-    found = past(found, dlsym(RTLD_DEFAULT, "cresta_preload_next_definition"), own);
+    found = next_past(found, dlsym(RTLD_DEFAULT, "cresta_preload_next_definition"), own);
     return found != NULL ? found : in_the_mpi(own);
 }
 
@@ -101,7 +101,7 @@ static cco_function function_at(void *address)
  * and every name is looked up in MPI_Init. */
 static bool is_tool(void *found, void *own)
 {
-    return found != NULL && found != own && file_of(found) != file_of(own);
+    return found != NULL && found != own && next_file_of(found) != next_file_of(own);
 }
 
 static cco_function next_tool(const char *name, void *own)
@@ -109,7 +109,7 @@ static cco_function next_tool(const char *name, void *own)
     void *found = after_us(name);
     if (found == NULL || found == own)
         return NULL;
-    found = past(found, after_us("cresta_next_definition"), name);
+    found = next_past(found, after_us("cresta_next_definition"), name);
     return is_tool(found, own) ? function_at(found) : NULL;
 }
 
@@ -119,10 +119,11 @@ void cco_no_tool(void)
 
 static const char here; /* in our file */
 
-static bool is_ours(void *found)
+static bool next_is_ours(void *found)
 {
-    const void *file = file_of(found);
-    return file != NULL && (file == file_of(&here) || file == file_of(dlsym(RTLD_DEFAULT, FRONT)));
+    const void *file = next_file_of(found);
+    return file != NULL &&
+           (file == next_file_of(&here) || file == next_file_of(dlsym(RTLD_DEFAULT, FRONT)));
 }
 
 /* In our file there is a tool too where both are linked into the program; but what every copy
@@ -132,9 +133,9 @@ static cco_function first_tool(const char *name, void *own, bool ours)
     void *found = dlsym(RTLD_DEFAULT, name);
     if (found == NULL || found == own)
         return NULL;
-    if (ours && is_ours(found))
+    if (ours && next_is_ours(found))
         return next_tool(name, own);
-    found = past(found, dlsym(RTLD_DEFAULT, "cresta_preload_next_definition"), name);
+    found = next_past(found, dlsym(RTLD_DEFAULT, "cresta_preload_next_definition"), name);
     return is_tool(found, own) ? function_at(found) : NULL;
 }
 
@@ -164,7 +165,7 @@ void cco_definitions_of(const char *name, cco_definitions *are)
 #endif
 }
 
-static cco_function remember(cco_function now, cco_function *found)
+static cco_function next_remember(cco_function now, cco_function *found)
 {
     __atomic_store_n(found, now != NULL ? now : cco_no_tool, __ATOMIC_RELAXED);
     return now;
@@ -172,13 +173,13 @@ static cco_function remember(cco_function now, cco_function *found)
 
 cco_function cco_next_look_up(const char *name, cco_function *found)
 {
-    return remember(next_tool(name, own_definition(name)), found);
+    return next_remember(next_tool(name, own_definition(name)), found);
 }
 
 cco_function cco_first(const char *name, cco_function *found)
 {
     const cco_function now = __atomic_load_n(found, __ATOMIC_RELAXED);
     if (now == NULL)
-        return remember(first_tool(name, own_definition(name), true), found);
+        return next_remember(first_tool(name, own_definition(name), true), found);
     return now != cco_no_tool ? now : NULL;
 }

@@ -48,8 +48,8 @@ void cco_definitions_of(const char *name, cco_definitions *are);
  * there before it is called (a preloaded shell). */
 #define CCO_TOOL(name, own)                                                                        \
     ({                                                                                             \
-        static cco_function cco_found;                                                             \
-        (__typeof__(&(own)))cco_next(name, &cco_found);                                            \
+        static cco_function cco_direct_buffers;                                                    \
+        (__typeof__(&(own)))cco_next(name, &cco_direct_buffers);                                   \
     })
 
 /* Calls MPI_x of the tool, or PMPI_x; `arguments` in parentheses. */

@@ -22,7 +22,7 @@ uint64_t cco_boot_key(void)
 }
 
 /* A hash of the kernel's boot and the name space; 0 if it is not known. */
-static uint64_t machine(void)
+static uint64_t node_key_machine(void)
 {
     struct stat status;
     char text[64];
@@ -41,7 +41,7 @@ uint64_t cco_node_key(void)
     char text[32];
     int rank = 0;
     if (key == 0) {
-        key = machine();
+        key = node_key_machine();
         __atomic_store_n(&known, key, __ATOMIC_RELAXED);
     }
     if (key == 0 || cco_configured.nodes == NULL || !cco_has_world() || !cco_world_rank(&rank))

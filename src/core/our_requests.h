@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* our_requests.h - the number of requests of the program that concern the library: of operations of
- * ours (progress/operation_pool.h), and those for which something is kept (api/pending.h), from the
- * begin to the end of the request.  Waits and tests of a program without any read no more than
- * this. */
+ * ours (progress/operation_pool.h), and those for which something is kept (api/request_data.h),
+ * from the begin to the end of the request.  Waits and tests of a program without any read no more
+ * than this. */
 #ifndef CCO_OUR_REQUESTS_H
 #define CCO_OUR_REQUESTS_H
 

@@ -58,20 +58,20 @@ static void back_off(void)
 }
 
 /* Looks before the first yield, of either kind. */
-static int looks(void)
+static int pause_looks(void)
 {
     return spins == SPINS && cco_threads_crowd() ? SPINS_THREADS : spins;
 }
 
 /* Where a wait is: behind the looks at memory as soon as yields begin. */
-static int place(int tries, int most)
+static int pause_place(int tries, int most)
 {
     return most < SPINS && tries < 0 && tries - CCO_PAUSE_MEMORY >= most ? most : tries;
 }
 
-static void pause_after(int *tries, bool yielded)
+static void pause_pause_after(int *tries, bool yielded)
 {
-    const int most = looks(), now = place(*tries, most), last = most + YIELDS;
+    const int most = pause_looks(), now = pause_place(*tries, most), last = most + YIELDS;
     if (now >= last) { /* stay here, and never overflow */
         *tries = now < last + CCO_PAUSE_LOOKS - 1 ? now + 1 : last;
         if (now == last)
@@ -98,10 +98,10 @@ static void pause_after(int *tries, bool yielded)
 
 void cco_pause(int *tries)
 {
-    pause_after(tries, false);
+    pause_pause_after(tries, false);
 }
 
 void cco_pause_after_mpi(int *tries)
 {
-    pause_after(tries, mpi_yields);
+    pause_pause_after(tries, mpi_yields);
 }

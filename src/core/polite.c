@@ -28,7 +28,7 @@ static void set_bit(unsigned bit, bool on)
         changed();
 }
 
-static void set(bool polite)
+static void polite_set(bool polite)
 {
     set_bit(CCO_WAITS_POLITELY, polite);
 }
@@ -40,12 +40,12 @@ void cco_polite_note(bool noted)
 
 void cco_polite_force(void)
 {
-    set(true);
+    polite_set(true);
 }
 
 /* A look at an MPI that yields by itself costs more than its own wait: examples/jacobi, 4 ranks on
  * 2 cores under Open MPI, took 1.25 times as long. */
-static bool pays(void)
+static bool polite_pays(void)
 {
     return cco_pause_crowds() && !cco_mpi_yields();
 }
@@ -55,21 +55,21 @@ void cco_polite_decide(bool chosen)
     switch (cco_configured.wait) {
     case CCO_WAIT_POLITE:
         cco_pause_crowded(true); /* no spinning before the first yield either */
-        set(true);
+        polite_set(true);
         break;
     case CCO_WAIT_MPI:
-        set(false);
+        polite_set(false);
         break;
     case CCO_WAIT_AUTO:
-        set(pays());
+        polite_set(polite_pays());
         break;
     case CCO_WAIT_UNSET:
-        set(chosen && pays());
+        polite_set(chosen && polite_pays());
         break;
     }
 }
 
 void cco_polite_end(void)
 {
-    set(false);
+    polite_set(false);
 }

@@ -12,10 +12,10 @@
 #include "core/common_clock.h"
 #include "core/config.h"
 #include "core/log.h"
-#include "core/record_time.h"
+#include "core/profile_time.h"
 #include "core/timeline.h"
 
-bool cco_profiled, cco_profiled_run, cco_recording;
+bool cco_profiled, cco_profiled_run, cco_profile_active;
 
 static cco_clock_mark start;
 static cco_rows kept; /* of communicators that are gone; and of sampled calls, still empty */
@@ -28,10 +28,10 @@ void cco_profile_begin(MPI_Comm comm, unsigned rate)
     PMPI_Query_thread(&level);
     cco_common_clock_begin(comm);
     cco_arrivals_begin(rate);
-    cco_record_time_begin();
+    cco_profile_time_begin();
     start = cco_clock_now();
     cco_timeline_begin(&cco_timeline_here, start.ticks, level == MPI_THREAD_MULTIPLE);
-    cco_profiled = cco_recording = true;
+    cco_profiled = cco_profile_active = true;
 }
 
 double cco_profile_wall(void)
@@ -44,9 +44,9 @@ double cco_profile_tick_us(void)
     return cco_tick_us(start, cco_clock_now());
 }
 
-cco_record *cco_profile_record_slow(cco_choice *choice, cco_mode mode, int size_class)
+cco_profile_counter *cco_profile_record_slow(cco_choice *choice, cco_mode mode, int size_class)
 {
-    cco_record *made = choice->records[mode];
+    cco_profile_counter *made = choice->records[mode];
     if (made == NULL)
         made = choice->records[mode] = calloc(CCO_SIZE_CLASSES, sizeof *made);
     for (int k = 0; made != NULL && k < CCO_SIZE_CLASSES; k++)
@@ -83,7 +83,7 @@ void cco_rows_end_keys(cco_rows *rows)
 }
 
 /* Where the place of a row is, or will be. */
-static int *slot_of(const cco_rows *rows, const cco_row *row)
+static int *profile_slot_of(const cco_rows *rows, const cco_row *row)
 {
     const uint64_t numbers = (uint64_t)row->coll << 40 ^ (uint64_t)row->mode << 36 ^
                              (uint64_t)row->size_class << 24 ^ (uint64_t)row->processes;
@@ -110,7 +110,7 @@ static bool make_slots(cco_rows *rows)
     free(old);
     rows->slots = slots;
     for (int i = 0; i < rows->count; i++)
-        *slot_of(rows, &rows->list[i]) = i + 1;
+        *profile_slot_of(rows, &rows->list[i]) = i + 1;
     return true;
 }
 
@@ -118,7 +118,7 @@ static bool make_slots(cco_rows *rows)
  * the place; -1 when memory runs out. */
 static int keep_row(cco_rows *rows, const cco_row *row)
 {
-    int *slot = make_slots(rows) ? slot_of(rows, row) : NULL;
+    int *slot = make_slots(rows) ? profile_slot_of(rows, row) : NULL;
     if (slot == NULL || (*slot == 0 && !cco_rows_add(rows, row))) {
         cco_log(CCO_LOG_WARN, "no memory for the profile: a row is missing");
         return -1;
@@ -130,7 +130,7 @@ static int keep_row(cco_rows *rows, const cco_row *row)
     old->calls_max = old->calls;
     old->bytes += row->bytes;
     old->nodes = row->nodes > old->nodes ? row->nodes : old->nodes;
-    cco_between_add(&old->between, &row->between);
+    cco_internode_traffic_add(&old->between, &row->between);
     old->us_sum += row->us_sum;
     old->us_min = old->us_max = old->us_sum;
     old->timed += row->timed;
@@ -138,9 +138,9 @@ static int keep_row(cco_rows *rows, const cco_row *row)
     return *slot - 1;
 }
 
-static cco_row make_row(const cco_record *r, double tick_us)
+static cco_row profile_make_row(const cco_profile_counter *r, double tick_us)
 {
-    const double us = cco_record_ticks(r) * tick_us;
+    const double us = cco_profile_ticks(r) * tick_us;
     return (cco_row){
         .ranks = 1,
         .calls_max = r->calls,
@@ -150,7 +150,7 @@ static cco_row make_row(const cco_record *r, double tick_us)
         .us_sum = us,
         .us_max = us,
         .timed = r->calls - r->untimed - (r->calls - r->counted),
-        .us_error = cco_record_ticks_error(r) * tick_us,
+        .us_error = cco_profile_ticks_error(r) * tick_us,
         .between = r->between,
     };
 }
@@ -160,14 +160,14 @@ static void set_nodes(cco_row *row, const cco_comm *state)
 {
     row->nodes = state->nodes.count;
     if (row->nodes == 1)
-        row->between = (cco_between){.calls = row->calls};
+        row->between = (cco_internode_traffic){.calls = row->calls};
 }
 
 /* A row for `record` with its key. */
-static cco_row row_of(const cco_comm *state, cco_coll coll, const cco_choice *choice, cco_mode mode,
-                      int size_class, const cco_record *record)
+static cco_row profile_row_of(const cco_comm *state, cco_coll coll, const cco_choice *choice,
+                              cco_mode mode, int size_class, const cco_profile_counter *record)
 {
-    cco_row row = make_row(record, cco_profile_tick_us());
+    cco_row row = profile_make_row(record, cco_profile_tick_us());
     row.coll = (int32_t)coll;
     row.mode = (int32_t)mode;
     row.size_class = size_class;
@@ -183,7 +183,8 @@ static cco_row row_of(const cco_comm *state, cco_coll coll, const cco_choice *ch
 int cco_profile_row(const cco_comm *state, cco_coll coll, const cco_choice *choice, cco_mode mode,
                     int size_class)
 {
-    const cco_row row = row_of(state, coll, choice, mode, size_class, &(cco_record){0});
+    const cco_row row = profile_row_of(state, coll, choice, mode, size_class,
+                                       &(cco_profile_counter){0});
     pthread_mutex_lock(&lock);
     const int place = keep_row(&kept, &row);
     pthread_mutex_unlock(&lock);
@@ -198,8 +199,8 @@ static void add_choice(cco_rows *rows, const cco_comm *state, cco_coll coll,
         for (int k = 0; choice->records[mode] != NULL && k < CCO_SIZE_CLASSES; k++) {
             if (choice->records[mode][k].calls == 0)
                 continue;
-            const cco_row row = row_of(state, coll, choice, (cco_mode)mode, k,
-                                       &choice->records[mode][k]);
+            const cco_row row = profile_row_of(state, coll, choice, (cco_mode)mode, k,
+                                               &choice->records[mode][k]);
             keep_row(rows, &row);
         }
     }
@@ -261,7 +262,7 @@ void cco_rows_finish(cco_rows *rows)
                                                rows->list[i].us_sum);
 }
 
-static void subtract(cco_row *row, const cco_row *before)
+static void profile_subtract(cco_row *row, const cco_row *before)
 {
     row->calls -= before->calls;
     row->calls_max = row->calls;
@@ -282,7 +283,7 @@ void cco_rows_subtract(cco_rows *rows, const cco_rows *before)
         cco_row row = rows->list[i];
         for (int k = 0; k < before->count; k++)
             if (same_key(&row, &before->list[k]))
-                subtract(&row, &before->list[k]);
+                profile_subtract(&row, &before->list[k]);
         if (row.calls > 0)
             rows->list[left++] = row;
     }

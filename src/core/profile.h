@@ -25,14 +25,14 @@ enum {
 typedef enum cco_mode { CCO_BLOCKING, CCO_NONBLOCKING, CCO_PERSISTENT, CCO_MODES } cco_mode;
 
 /* What a rank has sent to other nodes. */
-typedef struct cco_between {
+typedef struct cco_internode_traffic {
     uint64_t calls; /* of which it is known: those that ran as schedules of ours */
     uint64_t messages, bytes;
-} cco_between;
+} cco_internode_traffic;
 
-typedef struct cco_record {
+typedef struct cco_profile_counter {
     uint64_t calls, bytes;
-    uint32_t timed; /* calls with larger hashes are not timed; the rest is core/record_time.h's: */
+    uint32_t timed; /* calls with larger hashes are not timed; the rest is core/profile_time.h's: */
     int row; /* of those kept, counted from 1 (cco_profile_row); 0: none yet, -1: no memory */
     uint64_t ticks, counted;           /* in so many of the calls */
     uint64_t end;                      /* of the last one that was timed; 0: not known */
@@ -40,8 +40,8 @@ typedef struct cco_record {
     double each, apart;                /* ticks of the last ones, and from one to the next */
     uint64_t untimed, unsure, sampled; /* calls; ticks; calls that were timed in their place, */
     double squares;                    /* and those of their differences from the mean */
-    cco_between between;
-} cco_record;
+    cco_internode_traffic between;
+} cco_profile_counter;
 
 /* Rows of one key, added up.  Plain data: rows travel between ranks as bytes. */
 typedef struct cco_row {
@@ -56,8 +56,8 @@ typedef struct cco_row {
     double us_error;               /* and how wrong its time is at most for that, of any rank */
     cco_wait_sums sampled;         /* of this rank, until they become */
     cco_waiting waiting;
-    int32_t nodes;       /* of the communicator, the most of one; 0: not known */
-    cco_between between; /* of all ranks */
+    int32_t nodes;                 /* of the communicator, the most of one; 0: not known */
+    cco_internode_traffic between; /* of all ranks */
 } cco_row;
 
 typedef struct cco_rows {
@@ -76,7 +76,7 @@ extern bool cco_profiled;
 extern bool cco_profiled_run;
 
 /* True while calls are to be recorded; MPI_Pcontrol switches it. */
-extern bool cco_recording;
+extern bool cco_profile_active;
 
 static inline int cco_size_class(MPI_Count bytes)
 {
@@ -90,9 +90,11 @@ int cco_profile_row(const struct cco_comm *state, cco_coll coll, const struct cc
                     cco_mode mode, int size_class);
 
 /* The record for a call, made when first needed; NULL when memory runs out. */
-cco_record *cco_profile_record_slow(struct cco_choice *choice, cco_mode mode, int size_class);
+cco_profile_counter *cco_profile_record_slow(struct cco_choice *choice, cco_mode mode,
+                                             int size_class);
 
-static inline void cco_between_add(cco_between *sum, const cco_between *more)
+static inline void cco_internode_traffic_add(cco_internode_traffic *sum,
+                                             const cco_internode_traffic *more)
 {
     sum->calls += more->calls;
     sum->messages += more->messages;

@@ -21,7 +21,7 @@ static void put_or_null(FILE *file, const char *member, const char *text)
         fprintf(file, "null");
 }
 
-static double within(double value, double most)
+static double profile_json_within(double value, double most)
 {
     return value < 0 ? 0 : value > most ? most : value;
 }
@@ -31,7 +31,8 @@ static void put_wait(FILE *file, const cco_row *row)
 {
     const cco_waiting *w = &row->waiting;
     const double ranks = (double)row->ranks, time = row->us_sum / ranks;
-    const double scale = w->time > 0 ? time / w->time : 0, mean = within(w->us * scale, time);
+    const double scale = w->time > 0 ? time / w->time : 0,
+                 mean = profile_json_within(w->us * scale, time);
     const double clock = w->clock * (double)row->calls / ranks, spread = w->spread * scale + clock;
     fprintf(file, ", \"wait_us\": ");
     if (w->samples == 0)
@@ -40,8 +41,9 @@ static void put_wait(FILE *file, const cco_row *row)
         fprintf(file,
                 "{\"samples\": %llu, \"mean\": %.3f, \"low\": %.3f, \"high\": %.3f, "
                 "\"max\": %.3f, \"clock_error\": %.3f}",
-                (unsigned long long)w->samples, mean, within(mean - spread, time),
-                within(mean + spread, time), within(w->most, row->us_max), clock);
+                (unsigned long long)w->samples, mean, profile_json_within(mean - spread, time),
+                profile_json_within(mean + spread, time), profile_json_within(w->most, row->us_max),
+                clock);
 }
 
 /* What calls that ran as schedules of ours sent; for the MPI's own nobody knows. */
@@ -92,7 +94,7 @@ static void put_row(FILE *file, const cco_row *row)
     fprintf(file, "}");
 }
 
-static void put_rows(FILE *file, const cco_rows *rows)
+static void profile_json_put_rows(FILE *file, const cco_rows *rows)
 {
     for (int i = 0; i < rows->count; i++) {
         put_row(file, &rows->list[i]);
@@ -145,7 +147,7 @@ int cco_profile_write_so_far(const char *path, const cco_rows *rows, int ranks, 
     fprintf(file, "{\"schema\": \"crestacoll-snapshot-1\", \"mpi\": ");
     cco_put_library(file);
     fprintf(file, ",\n \"ranks\": %d, \"wall_s\": %.6f, \"records\": [\n", ranks, wall_s);
-    put_rows(file, rows);
+    profile_json_put_rows(file, rows);
     fprintf(file, "]}\n");
     return cco_output_close(&output);
 }
@@ -160,7 +162,7 @@ void cco_profile_put(FILE *file, const cco_rows *rows, const cco_member_sets *me
             wall_s, cco_configured.profile_wait);
     cco_common_clock_put(file);
     fprintf(file, ", \"records\": [\n");
-    put_rows(file, rows);
+    profile_json_put_rows(file, rows);
     put_members(file, members);
     fprintf(file, "],\n \"timeline\": ");
     cco_timeline_put(file, timelines);

@@ -13,7 +13,7 @@
 #include "core/profile_waiting.h"
 #include "core/service.h"
 
-static int compare(const void *x, const void *y)
+static int profile_merge_compare(const void *x, const void *y)
 {
     const cco_row *a = x, *b = y;
     int order = strcmp(a->communicator, b->communicator);
@@ -29,7 +29,7 @@ static int compare(const void *x, const void *y)
 }
 
 /* Two sets of rows of one key, of different ranks. */
-static void absorb(cco_row *into, const cco_row *row)
+static void profile_merge_absorb(cco_row *into, const cco_row *row)
 {
     into->ranks += row->ranks;
     into->calls_max = row->calls_max > into->calls_max ? row->calls_max : into->calls_max;
@@ -42,22 +42,24 @@ static void absorb(cco_row *into, const cco_row *row)
     into->us_error = row->us_error > into->us_error ? row->us_error : into->us_error;
     cco_waiting_absorb(&into->waiting, &row->waiting);
     into->nodes = row->nodes > into->nodes ? row->nodes : into->nodes;
-    cco_between_add(&into->between, &row->between);
+    cco_internode_traffic_add(&into->between, &row->between);
 }
 
 /* Both sets are sorted; so is the result, which replaces `a`. */
-static bool merge(cco_rows *a, const cco_rows *b)
+static bool profile_merge_merge(cco_rows *a, const cco_rows *b)
 {
     cco_rows sum = {0};
     int i = 0, j = 0;
     while (i < a->count || j < b->count) {
-        int order = i == a->count ? 1 : j == b->count ? -1 : compare(&a->list[i], &b->list[j]);
+        int order = i == a->count   ? 1
+                    : j == b->count ? -1
+                                    : profile_merge_compare(&a->list[i], &b->list[j]);
         if (!cco_rows_add(&sum, order <= 0 ? &a->list[i] : &b->list[j])) {
             free(sum.list);
             return false;
         }
         if (order == 0)
-            absorb(&sum.list[sum.count - 1], &b->list[j]);
+            profile_merge_absorb(&sum.list[sum.count - 1], &b->list[j]);
         i += order <= 0;
         j += order >= 0;
     }
@@ -76,7 +78,7 @@ static const void *give_rows(void *what, size_t *bytes)
 static bool take_rows(void *what, void *theirs, size_t bytes)
 {
     const cco_rows rows = {.list = theirs, .count = (int)(bytes / sizeof *rows.list)};
-    if (!merge(what, &rows))
+    if (!profile_merge_merge(what, &rows))
         cco_log(CCO_LOG_WARN, "no memory for the profile of all ranks");
     return true;
 }
@@ -90,7 +92,7 @@ MPI_Comm cco_profile_comm(MPI_Comm world)
 static void sort_rows(cco_rows *rows)
 {
     if (rows->count > 1)
-        qsort(rows->list, (size_t)rows->count, sizeof(cco_row), compare);
+        qsort(rows->list, (size_t)rows->count, sizeof(cco_row), profile_merge_compare);
 }
 
 void cco_rows_merge(MPI_Comm comm, cco_rows *rows)

@@ -14,7 +14,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static cco_arrival_sets gathered;
 static int64_t gathered_from;
 
-static void gather(cco_comm *state)
+static void profile_waiting_gather(cco_comm *state)
 {
     cco_arrivals_add_copies(&gathered, state->arrivals, gathered_from);
 }
@@ -25,7 +25,7 @@ static cco_arrival_sets arrivals_since(int64_t from)
     pthread_mutex_lock(&lock);
     gathered = cco_arrivals_of_gone(from);
     gathered_from = from;
-    cco_comm_for_each(gather);
+    cco_comm_for_each(profile_waiting_gather);
     cco_arrival_sets sets = gathered;
     pthread_mutex_unlock(&lock);
     cco_arrival_sets_sort(&sets);
@@ -40,7 +40,7 @@ typedef struct moment {
 } moment;
 
 /* A call lies where it began. */
-static void place(const cco_arrival *call, double waited_us, const moment *now)
+static void profile_waiting_place(const cco_arrival *call, double waited_us, const moment *now)
 {
     const double ago = 1e-3 * (double)(now->here - call->arrival) / now->tick_us;
     const uint64_t at = now->ticks - (uint64_t)(ago > 0 ? ago : 0);
@@ -69,7 +69,7 @@ void cco_profile_evaluate(MPI_Comm comm, cco_rows *rows, int64_t from, bool plac
                 cco_wait_sums_add(&rows->list[call->row].sampled, waited,
                                   now.tick_us * (double)call->ticks, 1e-3 * set->error);
             if (placed)
-                place(call, waited, &now);
+                profile_waiting_place(call, waited, &now);
         }
     }
     cco_arrival_sets_free(&sets);

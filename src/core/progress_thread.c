@@ -52,7 +52,7 @@ static bool is_idle(void)
     return __atomic_load_n(&under_way, __ATOMIC_SEQ_CST) <= 0;
 }
 
-static bool shall_stop(void)
+static bool progress_thread_shall_stop(void)
 {
     return __atomic_load_n(&stops, __ATOMIC_ACQUIRE);
 }
@@ -61,7 +61,7 @@ static void sleep_while_idle(void)
 {
     pthread_mutex_lock(&lock);
     __atomic_store_n(&sleeps, true, __ATOMIC_SEQ_CST); /* before the count is read last */
-    while (is_idle() && !shall_stop())
+    while (is_idle() && !progress_thread_shall_stop())
         pthread_cond_wait(&wake, &lock);
     __atomic_store_n(&sleeps, false, __ATOMIC_RELAXED);
     pthread_mutex_unlock(&lock);
@@ -77,7 +77,7 @@ static long at_least(long a, long b)
     return a > b ? a : b;
 }
 
-static long shortest(void)
+static long progress_thread_shortest(void)
 {
     return __atomic_load_n(&in_mpi, __ATOMIC_RELAXED) > 0 ? SHORTEST_NS : IN_MEMORY_NS;
 }
@@ -133,7 +133,7 @@ static found poll_once(cco_progress_poll poll, back_off *p)
 
 /* Sleeps grow with the time since something moved or began, but what flows on a fast network needs
  * polls before it fills the buffers between. */
-static long grown(long sleep_ns, found found)
+static long progress_thread_grown(long sleep_ns, found found)
 {
     static const int eighths[] = {[NONE] = 16, [LITTLE] = 10, [MUCH] = 6, [NEWS] = 0};
     return sleep_ns / 8 * eighths[found];
@@ -145,9 +145,10 @@ static long wanted_sleep(long sleep_ns, found found, long expected)
 {
     const long left = expected > 0 ? expected - cco_ns(CLOCK_MONOTONIC) : 0;
     if (left > 0)
-        return at_most(grown(sleep_ns, found == LITTLE && sleep_ns > STARTED_NS ? NONE : found),
+        return at_most(progress_thread_grown(
+                           sleep_ns, found == LITTLE && sleep_ns > STARTED_NS ? NONE : found),
                        left);
-    return expected > 0 && found != NEWS ? -left / 4 : grown(sleep_ns, found);
+    return expected > 0 && found != NEWS ? -left / 4 : progress_thread_grown(sleep_ns, found);
 }
 
 /* A thread that sleeps for less time than it ran (to fall asleep and to wake included) has had more
@@ -155,7 +156,7 @@ static long wanted_sleep(long sleep_ns, found found, long expected)
  */
 static long next_sleep(long sleep_ns, found found, back_off *p)
 {
-    const long least = at_least(p->poll * TIMES_A_POLL, shortest());
+    const long least = at_least(p->poll * TIMES_A_POLL, progress_thread_shortest());
     const long ran = cco_ns(CLOCK_THREAD_CPUTIME_ID), runs = ran - p->ran;
     p->ran = ran;
     const long wanted = at_least(wanted_sleep(sleep_ns, found, p->expected), least);
@@ -190,7 +191,7 @@ static void shorten_slices(void)
 /* After the end of what was in memory it goes on for some sleeps, and while operations come and go:
  * a program that begins again and again need not wake it each time, which takes longer than a small
  * collective.  Other operations in the MPI shall not wait for the end of such a sleep. */
-static void *work(void *data)
+static void *progress_thread_work(void *data)
 {
     cco_progress_poll poll = *(cco_progress_poll *)data;
     long sleep_ns = 0;
@@ -198,7 +199,7 @@ static void *work(void *data)
     shorten_slices();
     /* Sleeps as long as asked for; usually they take 50 us more. */
     prctl(PR_SET_TIMERSLACK, 1UL, 0UL, 0UL, 0UL);
-    while (!shall_stop()) {
+    while (!progress_thread_shall_stop()) {
         if (is_idle() && !back_off.brisk &&
             (sleep_ns >= LONGEST_NS || !__atomic_load_n(&lingers, __ATOMIC_RELAXED))) {
             sleep_while_idle();
@@ -211,14 +212,15 @@ static void *work(void *data)
 }
 
 /* The program's signals are not for this thread. */
-static bool create(cco_progress_poll poll)
+static bool progress_thread_create(cco_progress_poll poll)
 {
     static cco_progress_poll kept;
     sigset_t all, before;
     kept = poll;
     sigfillset(&all);
     pthread_sigmask(SIG_BLOCK, &all, &before);
-    const bool created = !cco_disagrees() && pthread_create(&thread, NULL, work, &kept) == 0;
+    const bool created = !cco_inject_mismatch() &&
+                         pthread_create(&thread, NULL, progress_thread_work, &kept) == 0;
     if (created)
         pthread_setname_np(thread, "crestacoll");
     pthread_sigmask(SIG_SETMASK, &before, NULL);
@@ -229,7 +231,7 @@ bool cco_progress_thread_start(cco_progress_poll poll)
 {
     pthread_mutex_lock(&lock);
     if (!runs)
-        __atomic_store_n(&runs, create(poll), __ATOMIC_RELEASE);
+        __atomic_store_n(&runs, progress_thread_create(poll), __ATOMIC_RELEASE);
     const bool there = runs;
     pthread_mutex_unlock(&lock);
     return there;

@@ -23,7 +23,7 @@ bool cco_raise_ends_job(MPI_Comm comm)
 
 /* The MPI's own fatal handler would name MPI_Comm_call_errhandler, which the program never called.
  */
-static void say(MPI_Comm comm, const char *call, int error)
+static void raise_say(MPI_Comm comm, const char *call, int error)
 {
     char name[MPI_MAX_OBJECT_NAME] = "", why[MPI_MAX_ERROR_STRING] = "";
     int rank = 0, length;
@@ -49,7 +49,7 @@ int cco_raise(MPI_Comm comm, const char *call, int error)
     if (comm == MPI_COMM_NULL)
         comm = MPI_COMM_WORLD;
     if (error != MPI_ERR_UNSUPPORTED_OPERATION && cco_raise_ends_job(comm))
-        say(comm, call, error); /* otherwise rank 0 has said why */
+        raise_say(comm, call, error); /* otherwise rank 0 has said why */
     return cco_raise_said(comm, error);
 }
 

@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "core/clock.h"
-#include "core/fresh.h"
+#include "core/dup_bare.h"
 #include "core/log.h"
 #include "core/pause.h"
 #include "core/ulfm.h"
@@ -78,7 +78,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of the receives, and
 static parked *first_parked;                             /* of these */
 
 /* splitmix64's finalizer: one to one for each `word`. */
-static uint64_t mix(uint64_t id, uint64_t word)
+static uint64_t service_mix(uint64_t id, uint64_t word)
 {
     uint64_t z = id + (word + 1) * 0x9e3779b97f4a7c15u;
     z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
@@ -101,7 +101,7 @@ static int name_duplicate(MPI_Comm comm, int key, void *extra, void *of, void *m
     (void)comm, (void)key, (void)extra;
     *copied = names_duplicates && e->named;
     if (*copied)
-        *(entry **)made = new_entry(true, mix(e->id, ++e->duplicates));
+        *(entry **)made = new_entry(true, service_mix(e->id, ++e->duplicates));
     return MPI_SUCCESS;
 }
 
@@ -123,7 +123,7 @@ static entry *entry_of(MPI_Comm comm)
                : NULL;
 }
 
-static void make_key(void)
+static void service_make_key(void)
 {
     pthread_mutex_lock(&lock);
     if (keyval == MPI_KEYVAL_INVALID &&
@@ -137,7 +137,7 @@ static entry *make_entry(MPI_Comm comm)
     entry *e = entry_of(comm);
     if (e != NULL)
         return e;
-    make_key();
+    service_make_key();
     e = new_entry(false, 0);
     if (PMPI_Comm_set_attr(comm, keyval, e) != MPI_SUCCESS)
         cco_fatal("the MPI has no room for an attribute");
@@ -171,7 +171,7 @@ void cco_service_begin(bool many_threads)
 {
     threads = many_threads;
     MPI_Comm made = MPI_COMM_NULL;
-    if (cco_fresh_comm(MPI_COMM_WORLD, &made) != MPI_SUCCESS)
+    if (cco_comm_dup_bare(MPI_COMM_WORLD, &made) != MPI_SUCCESS)
         cco_fatal("the MPI makes no communicator");
     PMPI_Comm_set_errhandler(made, MPI_ERRORS_RETURN);
     names_duplicates = !copies_for_groups();
@@ -202,7 +202,7 @@ void cco_service_name(MPI_Comm comm, uint64_t number)
 {
     const entry *e = entry_of(comm);
     if (ours != MPI_COMM_NULL && (e == NULL || !e->named) && cco_in_world(comm))
-        give_name(comm, mix(mix(number, 0), (uint64_t)cco_world_rank_of(comm, 0)));
+        give_name(comm, service_mix(service_mix(number, 0), (uint64_t)cco_world_rank_of(comm, 0)));
 }
 
 /* By the ranks in the world, in their order.  No name has it: those are mixed of other words. */
@@ -216,7 +216,7 @@ static uint64_t id_of_group(const tree *t)
         ranks[i] = i;
     PMPI_Group_translate_ranks(t->group, t->size, ranks, t->world, ranks + t->size);
     for (int i = 0; i < t->size; i++)
-        id = mix(id, (uint64_t)ranks[t->size + i]);
+        id = service_mix(id, (uint64_t)ranks[t->size + i]);
     free(ranks);
     return id;
 }
@@ -278,7 +278,7 @@ static bool find_way(tree *t)
 }
 
 /* What a communicator without one of its processes does not begin any more. */
-static int error_of(const tree *t)
+static int service_error_of(const tree *t)
 {
     return t->entry != NULL ? t->entry->error : MPI_SUCCESS;
 }
@@ -298,7 +298,7 @@ static bool open_tree(tree *t, MPI_Comm comm, const cco_patience *patience)
     t->since = patience != NULL ? cco_ns(CLOCK_MONOTONIC) : 0;
     PMPI_Comm_rank(comm, &t->rank);
     PMPI_Comm_size(comm, &t->size);
-    return find_way(t) || error_of(t) != MPI_SUCCESS;
+    return find_way(t) || service_error_of(t) != MPI_SUCCESS;
 }
 
 /* open_tree by all ranks of `comm`, in the same order among these calls. */
@@ -316,7 +316,7 @@ static void close_tree(tree *t)
         PMPI_Group_free(&t->world);
 }
 
-static int rank_at(const tree *t, int place)
+static int service_rank_at(const tree *t, int place)
 {
     return t->ranks != NULL ? t->ranks[place] : place;
 }
@@ -380,7 +380,7 @@ void cco_service_leave(MPI_Comm comm, int class)
 
 /* Pauses between two looks for a message from a place, or to it; NOBODY: for what the MPI does with
  * all.  Returns an error class if it cannot come any more. */
-static int go_on(tree *t, int place, wait *w)
+static int service_go_on(tree *t, int place, wait *w)
 {
     const cco_patience *p = t->patience;
     const long seconds = p == NULL ? 0 : place != NOBODY && place < t->rank ? p->above : p->below;
@@ -392,10 +392,10 @@ static int go_on(tree *t, int place, wait *w)
     if (!cco_watch_is_time(w->tries) || !cco_watch_due(&t->watch))
         return MPI_SUCCESS;
     const int error = cco_watch_error(&t->watch);
-    if (error != MPI_SUCCESS || place == NOBODY || !cco_watch_ended(t->comm, rank_at(t, place)) ||
-        ++w->looks < LOOKS)
+    if (error != MPI_SUCCESS || place == NOBODY ||
+        !cco_watch_ended(t->comm, service_rank_at(t, place)) || ++w->looks < LOOKS)
         return error;
-    t->lost = rank_at(t, place);
+    t->lost = service_rank_at(t, place);
     return cco_ulfm_failed_class();
 }
 
@@ -404,7 +404,7 @@ static int send_to(tree *t, int place, kind what, const void *data, size_t bytes
     MPI_Request request;
     int done = 0;
     wait w = {0};
-    int rc = error_of(t);
+    int rc = service_error_of(t);
     if (rc != MPI_SUCCESS)
         return rc;
     head *message = new_message(bytes);
@@ -412,10 +412,10 @@ static int send_to(tree *t, int place, kind what, const void *data, size_t bytes
     if (bytes > 0)
         memcpy(message + 1, data, bytes);
     rc = PMPI_Isend(message, (int)(sizeof *message + bytes), MPI_BYTE,
-                    rank_there(t, rank_at(t, place)), t->tag, t->via, &request);
+                    rank_there(t, service_rank_at(t, place)), t->tag, t->via, &request);
     while (rc == MPI_SUCCESS &&
            (rc = PMPI_Test(&request, &done, MPI_STATUS_IGNORE)) == MPI_SUCCESS && !done)
-        if ((rc = go_on(t, place, &w)) != MPI_SUCCESS) {
+        if ((rc = service_go_on(t, place, &w)) != MPI_SUCCESS) {
             cco_ulfm_give_up(&request); /* the MPI may still read the message: it stays */
             return rc;
         }
@@ -442,7 +442,7 @@ static head *take_one(const tree *t, int from, int *rc)
 }
 
 /* With the lock: a message for `id` among those that have come; NULL if there is none. */
-static head *unpark(int from, uint64_t id, parked ***end)
+static head *service_unpark(int from, uint64_t id, parked ***end)
 {
     parked **link = &first_parked;
     while (*link != NULL && ((*link)->from != from || (*link)->message->id != id))
@@ -457,7 +457,7 @@ static head *unpark(int from, uint64_t id, parked ***end)
     return message;
 }
 
-static void park(parked **end, int from, head *message)
+static void service_park(parked **end, int from, head *message)
 {
     *end = malloc(sizeof **end);
     if (*end == NULL)
@@ -466,14 +466,14 @@ static void park(parked **end, int from, head *message)
 }
 
 /* Messages of one communicator come in the order in which they were sent. */
-static head *look(const tree *t, int from, int *rc)
+static head *service_look(const tree *t, int from, int *rc)
 {
     parked **end = &first_parked;
     *rc = MPI_SUCCESS;
     pthread_mutex_lock(&lock);
-    head *message = t->via == ours ? unpark(from, t->id, &end) : NULL;
+    head *message = t->via == ours ? service_unpark(from, t->id, &end) : NULL;
     if (message == NULL && (message = take_one(t, from, rc)) != NULL && message->id != t->id) {
-        park(end, from, message);
+        service_park(end, from, message);
         message = NULL;
     }
     pthread_mutex_unlock(&lock);
@@ -482,25 +482,26 @@ static head *look(const tree *t, int from, int *rc)
 
 /* A rank of a program that is wrong may be in another call, which has something else to agree on.
  */
-__attribute__((noreturn)) static void refuse(const tree *t, int place)
+__attribute__((noreturn)) static void service_refuse(const tree *t, int place)
 {
     cco_fatal("ranks %d and %d of a communicator are not in the same collective",
-              rank_at(t, t->rank), rank_at(t, place));
+              service_rank_at(t, t->rank), service_rank_at(t, place));
 }
 
 /* The message of a rank; NULL after an error. */
-static head *receive(tree *t, int place, kind what, int *rc)
+static head *service_receive(tree *t, int place, kind what, int *rc)
 {
-    const int from = rank_there(t, rank_at(t, place));
+    const int from = rank_there(t, service_rank_at(t, place));
     wait w = {0};
     head *message = NULL;
-    *rc = error_of(t);
-    while (*rc == MPI_SUCCESS && (message = look(t, from, rc)) == NULL && *rc == MPI_SUCCESS)
-        *rc = go_on(t, place, &w);
+    *rc = service_error_of(t);
+    while (*rc == MPI_SUCCESS && (message = service_look(t, from, rc)) == NULL &&
+           *rc == MPI_SUCCESS)
+        *rc = service_go_on(t, place, &w);
     if (message != NULL && message->kind == LEFT)
         *rc = (int)message->bytes;
     else if (message != NULL && message->kind != what)
-        refuse(t, place);
+        service_refuse(t, place);
     if (*rc == MPI_SUCCESS)
         return message;
     free(message);
@@ -516,13 +517,13 @@ static int own_bit(const tree *t)
     return bit;
 }
 
-static int down(tree *t, void *data, size_t bytes)
+static int service_down(tree *t, void *data, size_t bytes)
 {
     const int own = own_bit(t);
     int rc = MPI_SUCCESS;
-    head *message = t->rank != 0 ? receive(t, t->rank - own, DOWN, &rc) : NULL;
+    head *message = t->rank != 0 ? service_receive(t, t->rank - own, DOWN, &rc) : NULL;
     if (message != NULL && message->bytes != bytes)
-        refuse(t, t->rank - own);
+        service_refuse(t, t->rank - own);
     if (message != NULL && bytes > 0)
         memcpy(data, message + 1, bytes);
     free(message);
@@ -532,16 +533,16 @@ static int down(tree *t, void *data, size_t bytes)
     return rc;
 }
 
-static int up(tree *t, const cco_merger *merge)
+static int service_up(tree *t, const cco_merger *merge)
 {
     const int own = own_bit(t);
     size_t bytes = 0;
     int rc = MPI_SUCCESS;
     for (int place = t->rank + 1, bit = 1; bit < own && rc == MPI_SUCCESS;
          bit <<= 1, place = t->rank + bit) {
-        head *message = place < t->size ? receive(t, place, UP, &rc) : NULL;
+        head *message = place < t->size ? service_receive(t, place, UP, &rc) : NULL;
         if (message != NULL && !merge->take(merge->what, message + 1, message->bytes))
-            refuse(t, place);
+            service_refuse(t, place);
         free(message);
     }
     if (t->rank == 0 || rc != MPI_SUCCESS)
@@ -580,15 +581,15 @@ void cco_service_meet(const cco_patience *patience)
     open_tree(&t, MPI_COMM_WORLD, patience);
     t.via = MPI_COMM_WORLD;
     t.tag = MEET;
-    if (up(&t, &(cco_merger){give_sum, take_sum, &nothing}) == MPI_SUCCESS)
-        down(&t, NULL, 0);
+    if (service_up(&t, &(cco_merger){give_sum, take_sum, &nothing}) == MPI_SUCCESS)
+        service_down(&t, NULL, 0);
     close_tree(&t);
 }
 
 /* The end of an operation on the tree. */
-static int end(tree *t, int rc)
+static int service_end(tree *t, int rc)
 {
-    if (rc != MPI_SUCCESS && error_of(t) == MPI_SUCCESS) {
+    if (rc != MPI_SUCCESS && service_error_of(t) == MPI_SUCCESS) {
         if (t->entry != NULL && t->entry->watch != NULL)
             cco_watch_fail(t->entry->watch, rc, t->lost); /* leaves */
         else
@@ -612,7 +613,7 @@ static int reduce_by_mpi(tree *t, void *data, int count, MPI_Datatype type, MPI_
     int rc = PMPI_Iallreduce(room, room + bytes, count, type, op, t->comm, &request);
     while (rc == MPI_SUCCESS &&
            (rc = PMPI_Test(&request, &done, MPI_STATUS_IGNORE)) == MPI_SUCCESS && !done)
-        rc = go_on(t, NOBODY, &w);
+        rc = service_go_on(t, NOBODY, &w);
     if (rc == MPI_SUCCESS)
         memcpy(data, room + bytes, bytes);
     if (request == MPI_REQUEST_NULL)
@@ -620,7 +621,7 @@ static int reduce_by_mpi(tree *t, void *data, int count, MPI_Datatype type, MPI_
     return rc;
 }
 
-static int reduce(tree *t, bool there, void *data, int count, MPI_Datatype type, MPI_Op op)
+static int service_reduce(tree *t, bool there, void *data, int count, MPI_Datatype type, MPI_Op op)
 {
     int each = 0;
     PMPI_Type_size(type, &each);
@@ -628,8 +629,8 @@ static int reduce(tree *t, bool there, void *data, int count, MPI_Datatype type,
     if (!there)
         return reduce_by_mpi(t, data, count, type, op, bytes);
     sum all = {data, count, type, op, bytes};
-    const int rc = up(t, &(cco_merger){give_sum, take_sum, &all});
-    return end(t, rc == MPI_SUCCESS ? down(t, data, bytes) : rc);
+    const int rc = service_up(t, &(cco_merger){give_sum, take_sum, &all});
+    return service_end(t, rc == MPI_SUCCESS ? service_down(t, data, bytes) : rc);
 }
 
 /* True if they have a way for messages. */
@@ -650,7 +651,7 @@ bool cco_service_merge(const cco_merger *merge, MPI_Comm comm)
     tree t;
     cco_service_pass(comm, comm, TAG); /* unless it has a name */
     open_tree(&t, comm, NULL);
-    end(&t, up(&t, merge));
+    service_end(&t, service_up(&t, merge));
     return t.rank == 0;
 }
 
@@ -658,12 +659,12 @@ int cco_service_bcast_among(void *data, size_t bytes, const cco_company *company
 {
     tree t;
     if (open_among(&t, company))
-        return end(&t, down(&t, data, bytes));
+        return service_end(&t, service_down(&t, data, bytes));
     if (t.ranks != NULL)
         return MPI_ERR_COMM;
     if (t.rank != 0)
         memset(data, 0, bytes);
-    return reduce(&t, false, data, (int)bytes, MPI_BYTE, MPI_BOR);
+    return service_reduce(&t, false, data, (int)bytes, MPI_BYTE, MPI_BOR);
 }
 
 int cco_service_bcast(void *data, size_t bytes, MPI_Comm comm)
@@ -676,18 +677,19 @@ int cco_service_allreduce_among(void *all, int count, MPI_Datatype type, MPI_Op 
 {
     tree t;
     const bool there = open_among(&t, company);
-    return there || t.ranks == NULL ? reduce(&t, there, all, count, type, op) : MPI_ERR_COMM;
+    return there || t.ranks == NULL ? service_reduce(&t, there, all, count, type, op)
+                                    : MPI_ERR_COMM;
 }
 
-bool cco_all_among(bool mine, const cco_company *company)
+bool cco_service_all_among(bool mine, const cco_company *company)
 {
     int all = mine;
     return cco_service_allreduce_among(&all, 1, MPI_INT, MPI_MIN, company) == MPI_SUCCESS && all;
 }
 
-bool cco_all(bool mine, MPI_Comm comm)
+bool cco_service_all(bool mine, MPI_Comm comm)
 {
-    return cco_all_among(mine, &(cco_company){.comm = comm});
+    return cco_service_all_among(mine, &(cco_company){.comm = comm});
 }
 
 int cco_service_allreduce_patiently(const void *mine, void *all, int count, MPI_Datatype type,
@@ -699,7 +701,7 @@ int cco_service_allreduce_patiently(const void *mine, void *all, int count, MPI_
     if (mine != MPI_IN_PLACE && count > 0)
         memcpy(all, mine, (size_t)count * (size_t)each);
     const bool there = open_together(&t, comm, patience);
-    return reduce(&t, there, all, count, type, op);
+    return service_reduce(&t, there, all, count, type, op);
 }
 
 int cco_service_allreduce(const void *mine, void *all, int count, MPI_Datatype type, MPI_Op op,
@@ -730,7 +732,7 @@ int cco_service_copy(MPI_Comm comm, MPI_Comm *made)
     MPI_Errhandler theirs;
     int *most = NULL, found = 0;
     open_together(&t, comm, NULL);
-    int rc = error_of(&t);
+    int rc = service_error_of(&t);
     *made = MPI_COMM_NULL;
     if (rc == MPI_SUCCESS && t.via == ours && ours != MPI_COMM_NULL && !cco_ulfm()) {
         PMPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &most, &found);
@@ -739,7 +741,7 @@ int cco_service_copy(MPI_Comm comm, MPI_Comm *made)
     } else if (rc == MPI_SUCCESS) {
         PMPI_Comm_get_errhandler(comm, &theirs); /* it shall not hear of this */
         PMPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
-        rc = cco_fresh_comm(comm, made);
+        rc = cco_comm_dup_bare(comm, made);
         PMPI_Comm_set_errhandler(comm, theirs);
         PMPI_Errhandler_free(&theirs);
     }

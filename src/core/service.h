@@ -28,7 +28,7 @@ void cco_service_end(void);
  * Does nothing if it has a name, or ranks of another world. */
 void cco_service_name(MPI_Comm comm, uint64_t number);
 
-/* cco_fresh_comm, where the program sends nothing if `comm` has a name, and its error handler is
+/* cco_comm_dup_bare, where the program sends nothing if `comm` has a name, and its error handler is
  * not called.  On the copy errors are returned. */
 int cco_service_copy(MPI_Comm comm, MPI_Comm *made);
 
@@ -82,7 +82,7 @@ int cco_service_allreduce_among(void *all, int count, MPI_Datatype type, MPI_Op 
                                 const cco_company *company);
 
 /* Returns true on all of them if `mine` is true on each, and false where the wait failed. */
-bool cco_all_among(bool mine, const cco_company *company);
+bool cco_service_all_among(bool mine, const cco_company *company);
 
 /* Sets the watch that gets the failures of these operations on a communicator. */
 void cco_service_watch(MPI_Comm comm, cco_watch *watch);
@@ -104,6 +104,6 @@ int cco_service_allgather(const void *mine, void *all, size_t bytes, MPI_Comm co
 int cco_service_barrier(MPI_Comm comm);
 
 /* True on all ranks if it is on each of them; false if the MPI fails. */
-bool cco_all(bool mine, MPI_Comm comm);
+bool cco_service_all(bool mine, MPI_Comm comm);
 
 #endif

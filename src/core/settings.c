@@ -9,7 +9,7 @@
 #include "core/mpi_compat.h"
 
 /* Adds a line to `text`, of which `used` bytes are used; how many are then. */
-static size_t add(char *text, size_t used, const char *name, const char *value)
+static size_t core_settings_add(char *text, size_t used, const char *name, const char *value)
 {
     if (used >= CCO_SETTINGS_ROOM)
         return used;
@@ -27,21 +27,21 @@ static size_t report_environment(char *text)
         if (!row->same)
             continue;
         row->kind->show((const char *)&cco_configured + row->at, value);
-        used = add(text, used, row->name, value);
+        used = core_settings_add(text, used, row->name, value);
     }
     /* Programs of one job may have been built with different libraries. */
     snprintf(value, sizeof value, "%d.%d.%d", CRESTA_VERSION_MAJOR, CRESTA_VERSION_MINOR,
              CRESTA_VERSION_PATCH);
-    used = add(text, used, "version of crestacoll", value);
+    used = core_settings_add(text, used, "version of crestacoll", value);
     cco_show_text(CCO_DEFAULT_IMPL, value);
-    return add(text, used, "built-in rules", value);
+    return core_settings_add(text, used, "built-in rules", value);
 }
 
 void cco_settings_report(char *text)
 {
     const size_t used = report_environment(text);
     if (cco_configured.tuning_read[0] != '\0')
-        add(text, used, "text of CRESTA_TUNING", cco_configured.tuning_read);
+        core_settings_add(text, used, "text of CRESTA_TUNING", cco_configured.tuning_read);
 }
 
 /* Every communicator compares it: it is made once for each reading of the environment. */

@@ -36,7 +36,7 @@ void cco_snapshot_begin(double seconds)
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static cco_rows gathered;
 
-static void add(cco_comm *state)
+static void snapshot_add(cco_comm *state)
 {
     cco_profile_add_state(&gathered, state);
 }
@@ -46,7 +46,7 @@ cco_rows cco_snapshot_rows(void)
     pthread_mutex_lock(&lock);
     gathered = (cco_rows){0};
     cco_profile_add_kept(&gathered);
-    cco_comm_for_each(add);
+    cco_comm_for_each(snapshot_add);
     cco_rows_end_keys(&gathered);
     const cco_rows rows = gathered;
     pthread_mutex_unlock(&lock);

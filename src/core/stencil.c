@@ -40,7 +40,7 @@ bool cco_stencil_has(const cco_stencil *stencil, const int steps[CCO_STENCIL_DIM
 }
 
 /* The rank at `sign` times an offset; -1 if the grid ends before. */
-static int rank_at(const cco_stencil *stencil, int offset, int sign)
+static int stencil_rank_at(const cco_stencil *stencil, int offset, int sign)
 {
     int rank = 0;
     for (int d = 0; d < stencil->ndims; d++) {
@@ -54,7 +54,7 @@ static int rank_at(const cco_stencil *stencil, int offset, int sign)
 
 int cco_stencil_rank(const cco_stencil *stencil, int dim, int step)
 {
-    return rank_at(stencil, cco_stencil_along(stencil, dim, step), 1);
+    return stencil_rank_at(stencil, cco_stencil_along(stencil, dim, step), 1);
 }
 
 /* What is looked for, and what is tried. */
@@ -66,13 +66,13 @@ typedef struct search {
     cco_stencil try;
 } search;
 
-static int by_rank(const void *a, const void *b)
+static int stencil_by_rank(const void *a, const void *b)
 {
     const int x = *(const int *)a, y = *(const int *)b;
     return (x > y) - (x < y);
 }
 
-static void stand(cco_stencil *stencil, int rank)
+static void stencil_stand(cco_stencil *stencil, int rank)
 {
     stencil->offsets = 1;
     for (int d = stencil->ndims - 1; d >= 0; d--) {
@@ -87,10 +87,10 @@ static int degree_of(const cco_stencil *stencil)
     int degree = 1;
     for (int d = 0; d < stencil->ndims; d++)
         degree *= 1 + is_inside(stencil, d, -1) + is_inside(stencil, d, 1);
-    return degree - !stencil->centre;
+    return degree - !stencil->center;
 }
 
-static bool fits(search *s)
+static bool stencil_fits(search *s)
 {
     cco_stencil *t = &s->try;
     const int zero = (t->offsets - 1) / 2;
@@ -98,29 +98,29 @@ static bool fits(search *s)
     if (degree_of(t) != s->degree)
         return false;
     for (int o = 0; o < t->offsets; o++) {
-        const int peer = o != zero || t->centre ? rank_at(t, o, 1) : -1;
+        const int peer = o != zero || t->center ? stencil_rank_at(t, o, 1) : -1;
         if (peer >= 0)
             peers[n++] = peer;
     }
-    qsort(peers, (size_t)n, sizeof *peers, by_rank);
+    qsort(peers, (size_t)n, sizeof *peers, stencil_by_rank);
     return memcmp(peers, s->in, (size_t)n * sizeof *peers) == 0 &&
            memcmp(peers, s->out, (size_t)n * sizeof *peers) == 0;
 }
 
-/* With these dimensions.  One of a single rank that ends there has no neighbours: there are fewer
+/* With these dimensions.  One of a single rank that ends there has no neighbors: there are fewer
  * dimensions then. */
 static bool try_kinds(search *s)
 {
     cco_stencil *t = &s->try;
-    stand(t, s->rank);
+    stencil_stand(t, s->rank);
     for (int kind = 0; kind < 2 << t->ndims; kind++) {
         bool real = true;
         for (int d = 0; d < t->ndims; d++) {
             t->periodic[d] = kind >> (d + 1) & 1;
             real = real && (t->dims[d] > 1 || t->periodic[d]);
         }
-        t->centre = kind & 1;
-        if (s->number++ >= s->from && real && fits(s))
+        t->center = kind & 1;
+        if (s->number++ >= s->from && real && stencil_fits(s))
             return true;
     }
     return false;
@@ -152,10 +152,10 @@ static void find_divisors(search *s)
         if (s->size / i > i)
             s->divisors[s->count++] = s->size / i;
     }
-    qsort(s->divisors, (size_t)s->count, sizeof *s->divisors, by_rank);
+    qsort(s->divisors, (size_t)s->count, sizeof *s->divisors, stencil_by_rank);
 }
 
-static bool look(search *s, const cco_neighbors *near, int rank, int size, uint64_t from)
+static bool stencil_look(search *s, const cco_neighbors *near, int rank, int size, uint64_t from)
 {
     const size_t n = (size_t)near->degrees.in;
     *s = (search){.rank = rank, .size = size, .degree = near->degrees.in, .from = from};
@@ -164,8 +164,8 @@ static bool look(search *s, const cco_neighbors *near, int rank, int size, uint6
         return false;
     memcpy(s->in, near->in, n * sizeof *s->in);
     memcpy(s->out, near->out, n * sizeof *s->out);
-    qsort(s->in, n, sizeof *s->in, by_rank);
-    qsort(s->out, n, sizeof *s->out, by_rank);
+    qsort(s->in, n, sizeof *s->in, stencil_by_rank);
+    qsort(s->out, n, sizeof *s->out, stencil_by_rank);
     find_divisors(s);
     return try_all(s, size);
 }
@@ -173,7 +173,7 @@ static bool look(search *s, const cco_neighbors *near, int rank, int size, uint6
 uint64_t cco_stencil_next(const cco_neighbors *near, int rank, int size, uint64_t from)
 {
     search s;
-    return look(&s, near, rank, size, from) ? s.number - 1 : CCO_NO_STENCIL;
+    return stencil_look(&s, near, rank, size, from) ? s.number - 1 : CCO_NO_STENCIL;
 }
 
 /* The blocks of a list by their offsets. */
@@ -183,7 +183,7 @@ static void name_blocks(const cco_stencil *stencil, const int *peers, int degree
     bool taken[MOST] = {false};
     const int zero = (stencil->offsets - 1) / 2;
     for (int o = 0; o < stencil->offsets; o++) {
-        const int peer = o != zero || stencil->centre ? rank_at(stencil, o, sign) : -1;
+        const int peer = o != zero || stencil->center ? stencil_rank_at(stencil, o, sign) : -1;
         int i = 0;
         while (i < degree && (taken[i] || peers[i] != peer))
             i++;
@@ -197,7 +197,7 @@ void cco_stencil_describe(cco_stencil *stencil, const cco_neighbors *near, int r
                           uint64_t number)
 {
     search s;
-    look(&s, near, rank, size, number);
+    stencil_look(&s, near, rank, size, number);
     *stencil = s.try;
     name_blocks(stencil, near->in, near->degrees.in, -1, stencil->in);
     name_blocks(stencil, near->out, near->degrees.out, 1, stencil->out);

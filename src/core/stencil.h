@@ -20,7 +20,7 @@ typedef struct cco_stencil {
     int ndims, offsets;
     int dims[CCO_STENCIL_DIMS];
     bool periodic[CCO_STENCIL_DIMS];
-    bool centre;                  /* a rank has an edge with itself, of offset zero */
+    bool center;                  /* a rank has an edge with itself, of offset zero */
     int at[CCO_STENCIL_DIMS];     /* where this rank is */
     int out[CCO_STENCIL_OFFSETS]; /* the block for the rank at an offset; -1: there is none */
     int in[CCO_STENCIL_OFFSETS];  /* the block from the rank for which this one is there */

@@ -15,15 +15,15 @@ static pthread_key_t ends;
 static bool has_key;
 static _Thread_local bool counted __attribute__((tls_model("initial-exec")));
 
-static void leave(void *data)
+static void thread_count_leave(void *data)
 {
     (void)data;
     __atomic_fetch_sub(&cco_threads_beyond, 1, __ATOMIC_RELAXED);
 }
 
-static void make_key(void)
+static void thread_count_make_key(void)
 {
-    has_key = pthread_key_create(&ends, leave) == 0;
+    has_key = pthread_key_create(&ends, thread_count_leave) == 0;
 }
 
 void cco_threads_cores(int each)
@@ -37,7 +37,7 @@ void cco_threads_note(void)
     if (counted)
         return;
     counted = true;
-    pthread_once(&once, make_key);
+    pthread_once(&once, thread_count_make_key);
     if (has_key && pthread_setspecific(ends, &ends) == 0)
         __atomic_fetch_add(&cco_threads_beyond, 1, __ATOMIC_RELAXED);
 }

@@ -19,7 +19,7 @@ void cco_timeline_begin(cco_timeline *t, uint64_t now, bool shared)
 }
 
 /* Bins become twice as long. */
-static void fold(cco_timeline *t)
+static void timeline_fold(cco_timeline *t)
 {
     for (int i = 0; i < CCO_BINS; i++)
         for (int part = 0; part < CCO_BIN_PARTS; part++) {
@@ -32,7 +32,7 @@ static void fold(cco_timeline *t)
 void cco_timeline_reach(cco_timeline *t, uint64_t now)
 {
     while (t->bins != NULL && now > t->start && (now - t->start) >> t->shift >= CCO_BINS)
-        fold(t);
+        timeline_fold(t);
 }
 
 /* A time stamp counter that is not quite the same on two cores may run backwards. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* timeline.h - when a rank was in collectives: a fixed number of time bins.
  *
- * A run that is longer than the bins hold makes them twice as long: neighbours are added up.  So
+ * A run that is longer than the bins hold makes them twice as long: neighbors are added up.  So
  * a profile of any length takes the same memory, which is allocated when the first one begins. */
 #ifndef CCO_TIMELINE_H
 #define CCO_TIMELINE_H
@@ -29,7 +29,7 @@ typedef struct cco_timeline {
     uint64_t (*bins)[CCO_BIN_PARTS]; /* NULL: no memory, nothing is added */
 } cco_timeline;
 
-/* That of this process; recorded into while cco_recording. */
+/* That of this process; recorded into while cco_profile_active. */
 extern cco_timeline cco_timeline_here;
 
 /* From now on; `shared` as above. */

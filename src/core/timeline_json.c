@@ -3,7 +3,8 @@
 #include "core/timeline_json.h"
 
 /* Microseconds of each bin, mean over the ranks that they were added up of. */
-static void put_bins(FILE *file, const char *name, const double *bins, int count, int ranks)
+static void timeline_json_put_bins(FILE *file, const char *name, const double *bins, int count,
+                                   int ranks)
 {
     fprintf(file, "\"%s\": [", name);
     for (int i = 0; i < count; i++)
@@ -25,21 +26,21 @@ static void put_waiting(FILE *file, const cco_timeline_row *row, int count, int 
     fprintf(file, "]");
 }
 
-static void put_rows(FILE *file, const cco_timelines *t)
+static void timeline_json_put_rows(FILE *file, const cco_timelines *t)
 {
     const int rows = cco_timeline_each(t->ranks, t->each);
     for (int i = 0; i < rows; i++) {
         const int first = i * t->each, left = t->ranks - first;
         const int ranks = left < t->each ? left : t->each;
         fprintf(file, "   {\"rank\": %d, \"ranks\": %d, ", first, ranks);
-        put_bins(file, "busy_us", t->rows[i].busy, t->bins, ranks);
+        timeline_json_put_bins(file, "busy_us", t->rows[i].busy, t->bins, ranks);
         fprintf(file, ",\n    ");
         put_waiting(file, &t->rows[i], t->bins, ranks);
         fprintf(file, i + 1 < rows ? "},\n" : "}]");
     }
 }
 
-static bool any(const double *bins, int count)
+static bool timeline_json_any(const double *bins, int count)
 {
     for (int i = 0; i < count; i++)
         if (bins[i] > 0)
@@ -52,10 +53,11 @@ static void put_collectives(FILE *file, const cco_timelines *t)
     bool first = true;
     fprintf(file, ",\n  \"collectives_us\": {");
     for (int coll = 0; coll < CCO_COLLECTIVES; coll++) {
-        if (!any(t->all->of[coll], t->bins))
+        if (!timeline_json_any(t->all->of[coll], t->bins))
             continue;
         fprintf(file, first ? "\n   " : ",\n   ");
-        put_bins(file, cco_coll_infos[coll].name, t->all->of[coll], t->bins, t->ranks);
+        timeline_json_put_bins(file, cco_coll_infos[coll].name, t->all->of[coll], t->bins,
+                               t->ranks);
         first = false;
     }
     fprintf(file, "}");
@@ -69,15 +71,15 @@ void cco_timeline_put(FILE *file, const cco_timelines *t)
     }
     fprintf(file, "{\"bin_us\": %.3f, \"bins\": %d, \"ranks_per_row\": %d,\n  \"busy_us\": {",
             t->bin_us, t->bins, t->each);
-    put_bins(file, "min", t->all->least, t->bins, 1);
+    timeline_json_put_bins(file, "min", t->all->least, t->bins, 1);
     fprintf(file, ",\n   ");
-    put_bins(file, "mean", t->all->row.busy, t->bins, t->ranks);
+    timeline_json_put_bins(file, "mean", t->all->row.busy, t->bins, t->ranks);
     fprintf(file, ",\n   ");
-    put_bins(file, "max", t->all->most, t->bins, 1);
+    timeline_json_put_bins(file, "max", t->all->most, t->bins, 1);
     fprintf(file, "},\n  ");
     put_waiting(file, &t->all->row, t->bins, t->ranks);
     put_collectives(file, t);
     fprintf(file, ",\n  \"rows\": [\n");
-    put_rows(file, t);
+    timeline_json_put_rows(file, t);
     fprintf(file, "}");
 }

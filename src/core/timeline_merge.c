@@ -19,22 +19,23 @@ int cco_timeline_each(int ranks, int most)
     return (ranks + most - 1) / most;
 }
 
-static double larger(double a, double b)
+static double timeline_merge_larger(double a, double b)
 {
     return a > b ? a : b;
 }
 
-static double smaller(double a, double b)
+static double timeline_merge_smaller(double a, double b)
 {
     return a < b ? a : b;
 }
 
 /* `amount` of bin `i`, which is `ratio` of a bin of `to` long. */
-static void put(double *to, int i, double ratio, double amount)
+static void timeline_merge_put(double *to, int i, double ratio, double amount)
 {
     const double from = i * ratio, until = from + ratio;
     for (int k = (int)from; k < until && k < CCO_BINS; k++)
-        to[k] += amount * (smaller(until, k + 1) - larger(from, k)) / ratio;
+        to[k] += amount * (timeline_merge_smaller(until, k + 1) - timeline_merge_larger(from, k)) /
+                 ratio;
 }
 
 void cco_timeline_resample(const cco_timeline *t, double tick_us, double bin_us,
@@ -47,11 +48,12 @@ void cco_timeline_resample(const cco_timeline *t, double tick_us, double bin_us,
     for (int i = 0; i < CCO_BINS && t->bins != NULL; i++) {
         for (int coll = 0; coll < CCO_COLLECTIVES; coll++) {
             const double us = tick_us * (double)t->bins[i][coll];
-            put(sum->of[coll], i, ratio, us);
-            put(sum->row.busy, i, ratio, us);
+            timeline_merge_put(sum->of[coll], i, ratio, us);
+            timeline_merge_put(sum->row.busy, i, ratio, us);
         }
-        put(sum->row.sampled, i, ratio, tick_us * (double)t->bins[i][CCO_BIN_SAMPLED]);
-        put(sum->row.waited, i, ratio, tick_us * (double)t->bins[i][CCO_BIN_WAITED]);
+        timeline_merge_put(sum->row.sampled, i, ratio,
+                           tick_us * (double)t->bins[i][CCO_BIN_SAMPLED]);
+        timeline_merge_put(sum->row.waited, i, ratio, tick_us * (double)t->bins[i][CCO_BIN_WAITED]);
     }
     for (int i = 0; i < CCO_BINS; i++)
         sum->least[i] = sum->most[i] = sum->row.busy[i];
@@ -63,14 +65,14 @@ void cco_timeline_absorb(cco_timeline_sum *into, const cco_timeline_sum *sum)
         into->row.busy[i] += sum->row.busy[i];
         into->row.sampled[i] += sum->row.sampled[i];
         into->row.waited[i] += sum->row.waited[i];
-        into->least[i] = smaller(into->least[i], sum->least[i]);
-        into->most[i] = larger(into->most[i], sum->most[i]);
+        into->least[i] = timeline_merge_smaller(into->least[i], sum->least[i]);
+        into->most[i] = timeline_merge_larger(into->most[i], sum->most[i]);
         for (int coll = 0; coll < CCO_COLLECTIVES; coll++)
             into->of[coll][i] += sum->of[coll][i];
     }
 }
 
-static void *room_for(size_t count, size_t size)
+static void *timeline_merge_room_for(size_t count, size_t size)
 {
     void *room = calloc(count, size);
     if (room == NULL)
@@ -79,9 +81,10 @@ static void *room_for(size_t count, size_t size)
 }
 
 /* The sum of a row comes to its first rank; `count` ranks from `first` on, this one is `me`. */
-static void add_up(MPI_Comm comm, int first, int count, int me, cco_timeline_sum *sum)
+static void timeline_merge_add_up(MPI_Comm comm, int first, int count, int me,
+                                  cco_timeline_sum *sum)
 {
-    cco_timeline_sum *theirs = room_for(1, sizeof *theirs);
+    cco_timeline_sum *theirs = timeline_merge_room_for(1, sizeof *theirs);
     for (int bit = 1; bit < count; bit <<= 1) {
         if (me & bit) {
             cco_transfer_to(comm, first + me - bit, TIMELINE_TAG, sum, sizeof *sum);
@@ -96,11 +99,11 @@ static void add_up(MPI_Comm comm, int first, int count, int me, cco_timeline_sum
 }
 
 /* Rank 0 takes the rows of the others; its own is in `made->all`. */
-static void gather(MPI_Comm comm, cco_timelines *made)
+static void timeline_merge_gather(MPI_Comm comm, cco_timelines *made)
 {
     const int rows = cco_timeline_each(made->ranks, made->each);
-    cco_timeline_sum *theirs = room_for(1, sizeof *theirs);
-    made->rows = room_for((size_t)rows, sizeof *made->rows);
+    cco_timeline_sum *theirs = timeline_merge_room_for(1, sizeof *theirs);
+    made->rows = timeline_merge_room_for((size_t)rows, sizeof *made->rows);
     made->rows[0] = made->all->row;
     for (int i = 1; i < rows; i++) {
         cco_transfer_from(comm, i * made->each, TIMELINE_TAG, theirs, sizeof *theirs);
@@ -127,15 +130,16 @@ cco_timelines cco_timeline_merge(MPI_Comm comm, const cco_timeline *mine, double
     if (!cco_timeline_longest(comm, here, longest))
         return made;
     made.bin_us = longest[0];
-    made.bins = (int)smaller(CCO_BINS, ceil(larger(longest[1] / longest[0], 1)));
+    made.bins = (int)timeline_merge_smaller(
+        CCO_BINS, ceil(timeline_merge_larger(longest[1] / longest[0], 1)));
     made.each = cco_timeline_each(made.ranks, most);
-    made.all = room_for(1, sizeof *made.all);
+    made.all = timeline_merge_room_for(1, sizeof *made.all);
     cco_timeline_resample(mine, tick_us, made.bin_us, made.all);
     const int first = rank - rank % made.each;
-    const int count = (int)smaller(made.each, made.ranks - first);
-    add_up(comm, first, count, rank - first, made.all);
+    const int count = (int)timeline_merge_smaller(made.each, made.ranks - first);
+    timeline_merge_add_up(comm, first, count, rank - first, made.all);
     if (rank == 0) {
-        gather(comm, &made);
+        timeline_merge_gather(comm, &made);
         return made;
     }
     if (rank == first)

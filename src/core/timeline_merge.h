@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* timeline_merge.h - the timelines of all ranks become one of bounded size.
  *
- * There is a row for each rank, up to some number; with more ranks, for each group of neighbours of
+ * There is a row for each rank, up to some number; with more ranks, for each group of neighbors of
  * MPI_COMM_WORLD.  Which ranks make a row follows from the number of ranks alone. */
 #ifndef CCO_TIMELINE_MERGE_H
 #define CCO_TIMELINE_MERGE_H

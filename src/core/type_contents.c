@@ -18,8 +18,8 @@ static int read_envelope(MPI_Datatype type, envelope *e, int *combiner)
                                     combiner);
 }
 
-static int read_contents(MPI_Datatype type, const envelope *e, int *integers, MPI_Aint *addresses,
-                         MPI_Count *counts, MPI_Datatype *inner)
+static int type_contents_read_contents(MPI_Datatype type, const envelope *e, int *integers,
+                                       MPI_Aint *addresses, MPI_Count *counts, MPI_Datatype *inner)
 {
     return PMPI_Type_get_contents_c(type, e->integers, e->addresses, e->counts, e->types, integers,
                                     addresses, counts, inner);
@@ -34,8 +34,8 @@ static int read_envelope(MPI_Datatype type, envelope *e, int *combiner)
     return rc;
 }
 
-static int read_contents(MPI_Datatype type, const envelope *e, int *integers, MPI_Aint *addresses,
-                         MPI_Count *counts, MPI_Datatype *inner)
+static int type_contents_read_contents(MPI_Datatype type, const envelope *e, int *integers,
+                                       MPI_Aint *addresses, MPI_Count *counts, MPI_Datatype *inner)
 {
     (void)counts;
     return PMPI_Type_get_contents(type, (int)e->integers, (int)e->addresses, (int)e->types,
@@ -44,13 +44,14 @@ static int read_contents(MPI_Datatype type, const envelope *e, int *integers, MP
 #endif
 
 /* `c` has room for what the envelope says; what is read decides how many inner types it has. */
-static int fill(cco_type_contents *c, MPI_Datatype type, const envelope *e)
+static int type_contents_fill(cco_type_contents *c, MPI_Datatype type, const envelope *e)
 {
     int *integers = malloc((size_t)e->integers * sizeof *integers + 1);
     MPI_Aint *addresses = malloc((size_t)e->addresses * sizeof *addresses + 1);
     int rc = integers != NULL && addresses != NULL ? MPI_SUCCESS : MPI_ERR_NO_MEM;
-    if (rc == MPI_SUCCESS && read_contents(type, e, integers, addresses, c->numbers + e->integers,
-                                           c->inner) != MPI_SUCCESS)
+    if (rc == MPI_SUCCESS &&
+        type_contents_read_contents(type, e, integers, addresses, c->numbers + e->integers,
+                                    c->inner) != MPI_SUCCESS)
         rc = MPI_ERR_TYPE;
     for (MPI_Count i = 0; rc == MPI_SUCCESS && i < e->integers; i++)
         c->numbers[i] = integers[i];
@@ -72,7 +73,8 @@ int cco_type_contents_get(MPI_Datatype type, cco_type_contents *c)
     c->large = e.counts > 0;
     c->numbers = calloc(numbers + 1, sizeof *c->numbers);
     c->inner = malloc((size_t)e.types * sizeof *c->inner + 1);
-    const int rc = c->numbers != NULL && c->inner != NULL ? fill(c, type, &e) : MPI_ERR_NO_MEM;
+    const int rc = c->numbers != NULL && c->inner != NULL ? type_contents_fill(c, type, &e)
+                                                          : MPI_ERR_NO_MEM;
     if (rc != MPI_SUCCESS)
         cco_type_contents_release(c);
     return rc;

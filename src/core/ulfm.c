@@ -32,7 +32,7 @@ static struct {
 
 static enum { UNKNOWN, OFF, ON } known;
 
-static bool find(const char *name, void *function)
+static bool ulfm_find(const char *name, void *function)
 {
     void *found = dlsym(RTLD_DEFAULT, name);
     memcpy(function, &found, sizeof found);
@@ -41,11 +41,11 @@ static bool find(const char *name, void *function)
 
 static bool find_all(void)
 {
-    return find("PMPIX_Comm_revoke", &mpi.revoke) &&
-           find("PMPIX_Comm_is_revoked", &mpi.is_revoked) &&
-           find("PMPIX_Comm_failure_ack", &mpi.ack) &&
-           find("PMPIX_Comm_get_failed", &mpi.get_failed) &&
-           find("PMPIX_Comm_shrink", &mpi.shrink) && find("PMPIX_Comm_agree", &mpi.agree);
+    return ulfm_find("PMPIX_Comm_revoke", &mpi.revoke) &&
+           ulfm_find("PMPIX_Comm_is_revoked", &mpi.is_revoked) &&
+           ulfm_find("PMPIX_Comm_failure_ack", &mpi.ack) &&
+           ulfm_find("PMPIX_Comm_get_failed", &mpi.get_failed) &&
+           ulfm_find("PMPIX_Comm_shrink", &mpi.shrink) && ulfm_find("PMPIX_Comm_agree", &mpi.agree);
 }
 
 static bool mpi_says_so(void)

@@ -6,7 +6,7 @@
 
 #include "core/log.h"
 
-static void show(uint64_t stamp, const char *verb, bool sized, char *text, size_t room)
+static void unlike_show(uint64_t stamp, const char *verb, bool sized, char *text, size_t room)
 {
     const unsigned coll = cco_stamp_coll(stamp), root = cco_stamp_root(stamp);
     const unsigned long long bytes = stamp >> CCO_STAMP_BYTES_AT;
@@ -43,10 +43,10 @@ void cco_unlike_tell(const char *name, int rank, int size, const cco_unlike *unl
         return;
     const bool sizes = cco_unlike_class(unlike->here, unlike->there) == MPI_ERR_TRUNCATE;
     const char *const verbs[] = {"takes ", "gives "};
-    show(unlike->here, sizes && unlike->rank >= 0 ? verbs[unlike->gives] : "", true, here,
-         sizeof here);
-    show(unlike->there, sizes ? verbs[!unlike->gives] : "",
-         cco_stamp_same_number(unlike->here, unlike->there), there, sizeof there);
+    unlike_show(unlike->here, sizes && unlike->rank >= 0 ? verbs[unlike->gives] : "", true, here,
+                sizeof here);
+    unlike_show(unlike->there, sizes ? verbs[!unlike->gives] : "",
+                cco_stamp_same_number(unlike->here, unlike->there), there, sizeof there);
     if (unlike->rank < 0) {
         cco_say("the ranks of communicator '%s' (%d ranks) do not make the same call there "
                 "(MPI_ERR_TRUNCATE): rank %d makes %s",

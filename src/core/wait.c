@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "core/facts.h"
-#include "core/life.h"
+#include "core/proc.h"
 #include "core/log.h"
 #include "core/mpi_compat.h"
 #include "core/mpi_yields.h"
@@ -34,7 +34,7 @@ int cco_wait(MPI_Request *request)
  * communicator it might find one.) */
 static MPI_Request never = MPI_REQUEST_NULL;
 
-static int query(void *extra, MPI_Status *status)
+static int core_wait_query(void *extra, MPI_Status *status)
 {
     (void)extra;
     PMPI_Status_set_elements(status, MPI_BYTE, 0);
@@ -56,7 +56,8 @@ static int nothing_to_cancel(void *extra, int complete)
 
 void cco_mpi_progress_begin(void)
 {
-    if (PMPI_Grequest_start(query, nothing_to_free, nothing_to_cancel, NULL, &never) != MPI_SUCCESS)
+    if (PMPI_Grequest_start(core_wait_query, nothing_to_free, nothing_to_cancel, NULL, &never) !=
+        MPI_SUCCESS)
         never = MPI_REQUEST_NULL;
 }
 
@@ -84,7 +85,7 @@ int cco_mpi_progress_all(void)
 }
 
 /* The number of ranks on this node and of the cores that they may use between them. */
-static int count_node(MPI_Comm node, int *ranks, int *cores)
+static int core_wait_count_node(MPI_Comm node, int *ranks, int *cores)
 {
     enum { SETS = 32 }; /* of 1024 cores: the kernel refuses a set that is smaller than its own */
     cpu_set_t mine[SETS], all[SETS];
@@ -99,8 +100,8 @@ static int count_node(MPI_Comm node, int *ranks, int *cores)
 
 static void gather_lives(MPI_Comm node, int ranks)
 {
-    const cco_neighbour mine = cco_life_neighbour();
-    cco_neighbour *all = malloc((size_t)ranks * sizeof *all);
+    const cco_neighbor mine = cco_life_neighbor();
+    cco_neighbor *all = malloc((size_t)ranks * sizeof *all);
     if (all == NULL)
         cco_fatal("no memory for the processes of a node");
     if (cco_service_allgather(&mine, all, sizeof mine, node) == MPI_SUCCESS)
@@ -109,13 +110,13 @@ static void gather_lives(MPI_Comm node, int ranks)
         free(all);
 }
 
-void cco_wait_find_neighbours(MPI_Comm world)
+void cco_wait_find_neighbors(MPI_Comm world)
 {
     MPI_Comm node;
     int ranks = 1, cores = 1;
     if (PMPI_Comm_split_type(world, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node) != MPI_SUCCESS)
         return;
-    if (count_node(node, &ranks, &cores) == MPI_SUCCESS) {
+    if (core_wait_count_node(node, &ranks, &cores) == MPI_SUCCESS) {
         cco_pause_crowded(ranks > cores);
         cco_threads_cores(cores > ranks ? cores / ranks : 1);
         cco_pause_mpi_yields(ranks > cores && cco_mpi_yields_told());

@@ -18,7 +18,7 @@ int cco_mpi_progress(void);
 int cco_mpi_progress_all(void);
 
 /* Finds out whether this node has more ranks than cores they may use, and who they are
- * (core/life.h).  Collective over `world`. */
-void cco_wait_find_neighbours(MPI_Comm world);
+ * (core/proc.h).  Collective over `world`. */
+void cco_wait_find_neighbors(MPI_Comm world);
 
 #endif

@@ -8,7 +8,7 @@
 
 #include <math.h>
 
-static double larger(double a, double b)
+static double waiting_larger(double a, double b)
 {
     return a > b ? a : b;
 }
@@ -22,11 +22,11 @@ void cco_wait_sums_add(cco_wait_sums *sums, double after, double time, double cl
     sums->waited2 += waited * waited;
     sums->time2 += time * time;
     sums->cross += waited * time;
-    sums->clock = larger(sums->clock, clock);
+    sums->clock = waiting_larger(sums->clock, clock);
 }
 
 /* The 97.5 % point of Student's distribution; within 1 % from 7 degrees on. */
-static double student(double degrees)
+static double waiting_student(double degrees)
 {
     return 1.96 + 2.83 / degrees;
 }
@@ -35,12 +35,13 @@ cco_waiting cco_waiting_of(const cco_wait_sums *sums, uint64_t calls, double tim
 {
     if (sums->count == 0 || (sums->count < CCO_SAMPLES_FEW && sums->count < calls))
         return (cco_waiting){0};
-    const double n = (double)sums->count, left = 1 - n / larger((double)calls, n);
+    const double n = (double)sums->count, left = 1 - n / waiting_larger((double)calls, n);
     const double share = sums->time > 0 ? sums->waited / sums->time : 0;
     const double squares = sums->waited2 - 2 * share * sums->cross + share * share * sums->time2;
-    const double variance = n > 1 ? larger(squares, 0) / (n - 1) : 0;
-    const double spread =
-        n > 1 ? student(n - 1) * (double)calls * sqrt(variance / n * larger(left, 0)) : 0;
+    const double variance = n > 1 ? waiting_larger(squares, 0) / (n - 1) : 0;
+    const double spread = n > 1 ? waiting_student(n - 1) * (double)calls *
+                                      sqrt(variance / n * waiting_larger(left, 0))
+                                : 0;
     return (cco_waiting){.samples = sums->count,
                          .us = share * time,
                          .most = share * time,
@@ -53,8 +54,8 @@ void cco_waiting_absorb(cco_waiting *into, const cco_waiting *from)
 {
     into->samples = from->samples > into->samples ? from->samples : into->samples;
     into->us += from->us;
-    into->most = larger(into->most, from->most);
+    into->most = waiting_larger(into->most, from->most);
     into->spread += from->spread; /* they made the same calls: errors may be alike */
     into->time += from->time;
-    into->clock = larger(into->clock, from->clock);
+    into->clock = waiting_larger(into->clock, from->clock);
 }

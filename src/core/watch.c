@@ -12,7 +12,7 @@ enum { EVERY_NS = 1000 * 1000, PATIENCE_NS = 500 * 1000 * 1000 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of communicators that may end */
 
-static bool due(cco_watch *w)
+static bool watch_due(cco_watch *w)
 {
     const long now = cco_ns(CLOCK_MONOTONIC);
     if (now < w->next)
@@ -21,19 +21,19 @@ static bool due(cco_watch *w)
     return true;
 }
 
-static bool gone(const cco_watch *w, int seat)
+static bool watch_gone(const cco_watch *w, int seat)
 {
-    const cco_seat *s = &w->seats[seat];
-    return __atomic_load_n(&s->left, __ATOMIC_ACQUIRE) != 0 || cco_life_over(&s->life);
+    const cco_peer_state *s = &w->seats[seat];
+    return __atomic_load_n(&s->left, __ATOMIC_ACQUIRE) != 0 || cco_proc_ended(&s->life);
 }
 
 bool cco_watch_ended(MPI_Comm comm, int rank)
 {
-    const cco_life *life = cco_life_of(comm, rank);
-    return life != NULL && cco_life_over(life);
+    const cco_proc *life = cco_proc_of(comm, rank);
+    return life != NULL && cco_proc_ended(life);
 }
 
-static int error_of(cco_watch *w)
+static int watch_error_of(cco_watch *w)
 {
     if (cco_ulfm_revoked(w->comm))
         return cco_ulfm_revoked_class();
@@ -44,17 +44,17 @@ static int error_of(cco_watch *w)
                : MPI_SUCCESS;
 }
 
-static int error(cco_watch *w)
+static int watch_error(cco_watch *w)
 {
     if (!cco_ulfm())
         return MPI_SUCCESS;
     pthread_mutex_lock(&lock);
-    const int now = w->comm != MPI_COMM_NULL ? error_of(w) : MPI_SUCCESS;
+    const int now = w->comm != MPI_COMM_NULL ? watch_error_of(w) : MPI_SUCCESS;
     pthread_mutex_unlock(&lock);
     return now;
 }
 
-static int fail(const cco_watch *w, int class, int lost)
+static int watch_fail(const cco_watch *w, int class, int lost)
 {
     if (class == MPI_SUCCESS)
         class = cco_ulfm_failed_class();
@@ -63,7 +63,7 @@ static int fail(const cco_watch *w, int class, int lost)
     return class;
 }
 
-const cco_watch_kind cco_watch_processes = {due, gone, error, fail};
+const cco_watch_kind cco_watch_processes = {watch_due, watch_gone, watch_error, watch_fail};
 
 void cco_watch_forget(cco_watch *w)
 {

@@ -8,15 +8,15 @@
 #ifndef CCO_WATCH_H
 #define CCO_WATCH_H
 
-#include "core/life.h"
+#include "core/proc.h"
 
 /* What a rank has in memory that it shares with those who wait for it. */
-typedef struct cco_seat {
-    cco_life life;
+typedef struct cco_peer_state {
+    cco_proc life;
     uint32_t left; /* it writes nothing more there, because of this error; 0: it may */
     uint32_t told; /* some rank has said that it has failed */
-    char rest[64 - sizeof(cco_life) - 2 * sizeof(uint32_t)];
-} cco_seat;
+    char rest[64 - sizeof(cco_proc) - 2 * sizeof(uint32_t)];
+} cco_peer_state;
 
 typedef struct cco_watch cco_watch;
 
@@ -32,10 +32,10 @@ extern const cco_watch_kind cco_watch_processes;
 
 struct cco_watch {
     const cco_watch_kind *kind;
-    MPI_Comm comm;         /* the program's, which it may revoke; MPI_COMM_NULL: none */
-    const cco_seat *seats; /* of the ranks that share memory; NULL: the ranks share none */
-    long next;             /* when to look again, ns */
-    long failed;           /* since when the MPI knows of a failure, ns; 0: it does not */
+    MPI_Comm comm;               /* the program's, which it may revoke; MPI_COMM_NULL: none */
+    const cco_peer_state *seats; /* of the ranks that share memory; NULL: the ranks share none */
+    long next;                   /* when to look again, ns */
+    long failed;                 /* since when the MPI knows of a failure, ns; 0: it does not */
     /* What happens when a wait gives up: from then on calls return `error`; `lost`: the seat or
      * the rank that is gone, -1: not known.  NULL: nothing. */
     void (*fail)(void *owner, int error, int lost);

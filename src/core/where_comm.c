@@ -8,7 +8,7 @@
 
 static const char here; /* the key of what is attached to a state */
 
-static void release(void *data)
+static void where_comm_release(void *data)
 {
     cco_where_lock(true);
     cco_where_forget(data);
@@ -78,7 +78,7 @@ cco_where_comm *cco_where_comm_of(cco_comm *state)
     cco_where_comm *w = cco_comm_attached(state, &here);
     if (w != NULL)
         return w;
-    w = cco_comm_attach(state, &here, sizeof *w, release);
+    w = cco_comm_attach(state, &here, sizeof *w, where_comm_release);
     snprintf(w->name, sizeof w->name, "%.*s", (int)sizeof w->name - 1, state->name);
     w->rank = state->rank;
     w->size = state->size;
@@ -96,7 +96,7 @@ cco_where_comm *cco_where_comm_of_handle(MPI_Comm comm)
 }
 
 /* If it has been made: threads may send and receive on one communicator at the same time. */
-static cco_where_comm *known(MPI_Comm comm)
+static cco_where_comm *where_comm_known(MPI_Comm comm)
 {
     cco_comm *state = cco_comm_find(comm);
     return state != NULL ? cco_comm_attached(state, &here) : NULL;
@@ -128,13 +128,13 @@ const char *cco_where_op_name(MPI_Op op)
     return "user-defined";
 }
 
-static cco_stay stay_of(cco_comm *state, const cco_call *call, cco_stay_kind kind)
+static cco_open_call stay_of(cco_comm *state, const cco_call *call, cco_open_call_kind kind)
 {
     const cco_coll_info *info = &cco_coll_infos[call->coll];
     cco_where_comm *w = cco_where_comm_of(state);
     const bool sized = info->properties & CCO_SIZED && !state->inter;
     w->number++;
-    return (cco_stay){
+    return (cco_open_call){
         .kind = kind,
         .call = info->mpi_name,
         .comm = w,
@@ -151,14 +151,14 @@ static cco_stay stay_of(cco_comm *state, const cco_call *call, cco_stay_kind kin
 
 void cco_where_enter_set_up(MPI_Comm comm, cco_coll coll)
 {
-    const cco_stay stay = {.kind = CCO_STAY_SET_UP,
-                           .call = cco_coll_infos[coll].mpi_name,
-                           .comm = cco_where_comm_of_handle(comm),
-                           .root = CCO_STAY_NOBODY,
-                           .to = CCO_STAY_NOBODY,
-                           .from = CCO_STAY_NOBODY,
-                           .tag = CCO_STAY_NOBODY,
-                           .bytes = -1};
+    const cco_open_call stay = {.kind = CCO_STAY_SET_UP,
+                                .call = cco_coll_infos[coll].mpi_name,
+                                .comm = cco_where_comm_of_handle(comm),
+                                .root = CCO_STAY_NOBODY,
+                                .to = CCO_STAY_NOBODY,
+                                .from = CCO_STAY_NOBODY,
+                                .tag = CCO_STAY_NOBODY,
+                                .bytes = -1};
     if (stay.comm != NULL && !stay.comm->inter)
         cco_where_enter(&stay);
 }
@@ -167,7 +167,7 @@ void cco_where_enter_call(cco_comm *state, const cco_call *call)
 {
     if (!cco_where_on())
         return;
-    const cco_stay stay = stay_of(state, call, CCO_STAY_COLLECTIVE);
+    const cco_open_call stay = stay_of(state, call, CCO_STAY_COLLECTIVE);
     cco_where_enter(&stay);
 }
 
@@ -175,11 +175,11 @@ void cco_where_starts(cco_comm *state, const cco_call *call)
 {
     if (!cco_where_on() || state == NULL)
         return;
-    const cco_stay stay = stay_of(state, call, CCO_STAY_BEGUN);
+    const cco_open_call stay = stay_of(state, call, CCO_STAY_BEGUN);
     cco_where_is_begun(&stay);
 }
 
-static int64_t number_of(int given, int any)
+static int64_t where_comm_number_of(int given, int any)
 {
     return given == any ? CCO_STAY_ANY : given;
 }
@@ -188,25 +188,26 @@ void cco_where_enter_message(const char *name, MPI_Comm comm, int to, int from, 
 {
     if (!cco_where_on())
         return;
-    const cco_stay stay = {.kind = comm != MPI_COMM_NULL ? CCO_STAY_MESSAGE : CCO_STAY_REQUESTS,
-                           .call = name,
-                           .comm = known(comm),
-                           .root = CCO_STAY_NOBODY,
-                           .to = to,
-                           .from = number_of(from, MPI_ANY_SOURCE),
-                           .tag = number_of(tag, MPI_ANY_TAG),
-                           .bytes = -1};
+    const cco_open_call stay = {.kind = comm != MPI_COMM_NULL ? CCO_STAY_MESSAGE
+                                                              : CCO_STAY_REQUESTS,
+                                .call = name,
+                                .comm = where_comm_known(comm),
+                                .root = CCO_STAY_NOBODY,
+                                .to = to,
+                                .from = where_comm_number_of(from, MPI_ANY_SOURCE),
+                                .tag = where_comm_number_of(tag, MPI_ANY_TAG),
+                                .bytes = -1};
     cco_where_enter(&stay);
 }
 
 void cco_where_enter_wait(const char *name, int requests)
 {
-    cco_where_enter(&(cco_stay){.kind = CCO_STAY_REQUESTS,
-                                .call = name,
-                                .root = CCO_STAY_NOBODY,
-                                .to = CCO_STAY_NOBODY,
-                                .from = CCO_STAY_NOBODY,
-                                .tag = CCO_STAY_NOBODY,
-                                .bytes = -1,
-                                .requests = requests});
+    cco_where_enter(&(cco_open_call){.kind = CCO_STAY_REQUESTS,
+                                     .call = name,
+                                     .root = CCO_STAY_NOBODY,
+                                     .to = CCO_STAY_NOBODY,
+                                     .from = CCO_STAY_NOBODY,
+                                     .tag = CCO_STAY_NOBODY,
+                                     .bytes = -1,
+                                     .requests = requests});
 }

@@ -7,8 +7,8 @@
 #include <stddef.h>
 #include <string.h>
 
-enum { WORDS = sizeof(cco_stay) / sizeof(uint64_t) };
-_Static_assert(sizeof(cco_stay) == WORDS * sizeof(uint64_t), "a stay is copied by words");
+enum { WORDS = sizeof(cco_open_call) / sizeof(uint64_t) };
+_Static_assert(sizeof(cco_open_call) == WORDS * sizeof(uint64_t), "a stay is copied by words");
 
 /* The threads that come too late for a slot tell nothing. */
 typedef struct slot {
@@ -37,13 +37,13 @@ void cco_where_lock(bool locks)
         pthread_mutex_unlock(&lock);
 }
 
-static void give_back(void *data)
+static void whereabouts_give_back(void *data)
 {
     slot *s = data;
     __atomic_store_n(&s->taken, false, __ATOMIC_RELEASE);
 }
 
-static slot *take(void)
+static slot *whereabouts_take(void)
 {
     pthread_mutex_lock(&lock);
     for (int i = 0; mine == NULL && i < CCO_WHERE_THREADS; i++)
@@ -59,17 +59,17 @@ static slot *take(void)
     return mine;
 }
 
-static inline slot *own(void)
+static inline slot *whereabouts_own(void)
 {
     if (!cco_where_on())
         return NULL;
-    return mine != NULL ? mine : take();
+    return mine != NULL ? mine : whereabouts_take();
 }
 
 void cco_where_begin(void)
 {
     if (!has_key)
-        has_key = pthread_key_create(&ends, give_back) == 0;
+        has_key = pthread_key_create(&ends, whereabouts_give_back) == 0;
     __atomic_store_n(&cco_where_wanted, true, __ATOMIC_RELEASE);
 }
 
@@ -89,7 +89,7 @@ static void close_slot(slot *s)
     __atomic_store_n(&s->version, s->version + 1, __ATOMIC_RELEASE);
 }
 
-static void put(uint64_t *to, const cco_stay *stay)
+static void whereabouts_put(uint64_t *to, const cco_open_call *stay)
 {
     uint64_t words[WORDS];
     memcpy(words, stay, sizeof words);
@@ -105,43 +105,47 @@ static void put_step(slot *s, const cco_where_step *step)
     __atomic_store_n(&s->step.peer, step->peer, __ATOMIC_RELAXED);
 }
 
-void cco_where_enter(const cco_stay *stay)
+void cco_where_enter(const cco_open_call *stay)
 {
-    slot *s = own();
+    slot *s = whereabouts_own();
     if (s == NULL)
         return;
-    cco_stay now = *stay;
+    cco_open_call now = *stay;
     now.inside = 1;
     open_slot(s);
-    put(s->now, &now);
+    whereabouts_put(s->now, &now);
     put_step(s, &nowhere);
     close_slot(s);
 }
 
 void cco_where_leave(void)
 {
-    slot *s = own();
+    slot *s = whereabouts_own();
     if (s == NULL)
         return;
     open_slot(s);
-    __atomic_store_n(&s->now[offsetof(cco_stay, inside) / sizeof(uint64_t)], 0, __ATOMIC_RELAXED);
+    __atomic_store_n(&s->now[offsetof(cco_open_call, inside) / sizeof(uint64_t)], 0,
+                     __ATOMIC_RELAXED);
     close_slot(s);
 }
 
-void cco_where_is_begun(const cco_stay *stay)
+void cco_where_is_begun(const cco_open_call *stay)
 {
-    slot *s = own();
+    slot *s = whereabouts_own();
     if (s == NULL)
         return;
     open_slot(s);
-    put(s->begun, stay);
+    whereabouts_put(s->begun, stay);
     close_slot(s);
 }
 
 void cco_where_impl(const char *impl)
 {
-    enum { AT = offsetof(cco_stay, impl) / sizeof(uint64_t), N = CCO_STAY_IMPL / sizeof(uint64_t) };
-    slot *s = own();
+    enum {
+        AT = offsetof(cco_open_call, impl) / sizeof(uint64_t),
+        N = CCO_STAY_IMPL / sizeof(uint64_t)
+    };
+    slot *s = whereabouts_own();
     uint64_t words[N] = {0};
     if (s == NULL)
         return;
@@ -154,7 +158,7 @@ void cco_where_impl(const char *impl)
 
 void cco_where_wait(const cco_where_step *step)
 {
-    slot *s = own();
+    slot *s = whereabouts_own();
     if (s != NULL)
         put_step(s, step);
 }
@@ -189,9 +193,9 @@ bool cco_where_read(int k, cco_where *where)
 }
 
 /* Stays are written by their threads without a lock; only this word may be taken back by others. */
-static void forget(uint64_t *stay, const struct cco_where_comm *comm)
+static void whereabouts_forget(uint64_t *stay, const struct cco_where_comm *comm)
 {
-    uint64_t *word = &stay[offsetof(cco_stay, comm) / sizeof(uint64_t)];
+    uint64_t *word = &stay[offsetof(cco_open_call, comm) / sizeof(uint64_t)];
     uint64_t is = (uint64_t)(uintptr_t)comm;
     __atomic_compare_exchange_n(word, &is, 0, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
 }
@@ -199,7 +203,7 @@ static void forget(uint64_t *stay, const struct cco_where_comm *comm)
 void cco_where_forget(const struct cco_where_comm *comm)
 {
     for (int i = 0; i < CCO_WHERE_THREADS; i++) {
-        forget(slots[i].now, comm);
-        forget(slots[i].begun, comm);
+        whereabouts_forget(slots[i].now, comm);
+        whereabouts_forget(slots[i].begun, comm);
     }
 }

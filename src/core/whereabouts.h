@@ -13,7 +13,7 @@
 
 struct cco_where_comm; /* core/where_comm.h */
 
-typedef enum cco_stay_kind {
+typedef enum cco_open_call_kind {
     CCO_STAY_NONE,       /* no call yet */
     CCO_STAY_COLLECTIVE, /* a blocking one */
     CCO_STAY_SET_UP,     /* the same, whose communicator is being set up first */
@@ -21,7 +21,7 @@ typedef enum cco_stay_kind {
     CCO_STAY_MESSAGE,    /* a send, a receive, a probe */
     CCO_STAY_REQUESTS,   /* waits for requests, or for a window */
     CCO_STAY_FINALIZE
-} cco_stay_kind;
+} cco_open_call_kind;
 
 enum {
     CCO_STAY_NOBODY = -1000000,
@@ -30,9 +30,9 @@ enum {
 };
 
 /* A stay in a call.  Ranks are of its communicator; CCO_STAY_NOBODY: it has no such argument. */
-typedef struct cco_stay {
+typedef struct cco_open_call {
     int64_t inside;              /* 0: the thread has left the call */
-    int64_t kind;                /* cco_stay_kind */
+    int64_t kind;                /* cco_open_call_kind */
     const char *call;            /* its name, without MPI_; a constant */
     struct cco_where_comm *comm; /* NULL: none, or freed */
     int64_t number;              /* of a collective on its communicator, from 1 on */
@@ -41,7 +41,7 @@ typedef struct cco_stay {
     int64_t requests; /* it waits for */
     const char *op;   /* a constant; NULL: no reduction */
     char impl[CCO_STAY_IMPL];
-} cco_stay;
+} cco_open_call;
 
 /* Where it waits in a schedule, or on slots; read beside the stay, and so perhaps a moment older
  * or younger. */
@@ -54,7 +54,7 @@ typedef struct cco_where_step {
 /* All that is known of a thread. */
 typedef struct cco_where {
     uint64_t version; /* another one for each stay */
-    cco_stay now, begun;
+    cco_open_call now, begun;
     cco_where_step step;
 } cco_where;
 
@@ -70,9 +70,9 @@ void cco_where_begin(void);
 void cco_where_end(void);
 
 /* The following return at once where it is off. */
-void cco_where_enter(const cco_stay *stay); /* of this thread; `inside` is set here */
+void cco_where_enter(const cco_open_call *stay); /* of this thread; `inside` is set here */
 void cco_where_leave(void);
-void cco_where_is_begun(const cco_stay *stay);
+void cco_where_is_begun(const cco_open_call *stay);
 
 /* The implementation of the call that this thread is in. */
 void cco_where_impl(const char *impl);

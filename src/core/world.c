@@ -9,7 +9,7 @@ bool cco_has_world(void)
            PMPI_Finalized(&over) == MPI_SUCCESS && !over;
 }
 
-static bool contains(MPI_Group world, MPI_Group group)
+static bool world_contains(MPI_Group world, MPI_Group group)
 {
     MPI_Group both;
     int common = 0, all = -1;
@@ -28,7 +28,7 @@ bool cco_in_world(MPI_Comm comm)
     if (!cco_has_world() || PMPI_Comm_group(comm, &group) != MPI_SUCCESS)
         return false;
     if (PMPI_Comm_group(MPI_COMM_WORLD, &world) == MPI_SUCCESS) {
-        in = contains(world, group);
+        in = world_contains(world, group);
         PMPI_Group_free(&world);
     }
     PMPI_Group_free(&group);

@@ -43,22 +43,22 @@ cco_write_kind cco_writes_next(const cco_writes_size *s)
 }
 
 /* Sorts a time into the others of a trial. */
-static void insert(uint32_t *seen, unsigned count, uint32_t time)
+static void writes_insert(uint32_t *seen, unsigned count, uint32_t time)
 {
     for (; count > 0 && seen[count - 1] > time; count--)
         seen[count] = seen[count - 1];
     seen[count] = time;
 }
 
-static uint64_t median(const cco_writes_size *s, cco_write_kind kind)
+static uint64_t writes_median(const cco_writes_size *s, cco_write_kind kind)
 {
     return s->seen[kind][sizeof s->seen[kind] / sizeof *s->seen[kind] / 2];
 }
 
-static void judge(cco_writes_size *s, unsigned percent)
+static void writes_judge(cco_writes_size *s, unsigned percent)
 {
-    const uint64_t cached = median(s, CCO_WRITE_CACHED),
-                   nontemporal = median(s, CCO_WRITE_NONTEMPORAL);
+    const uint64_t cached = writes_median(s, CCO_WRITE_CACHED),
+                   nontemporal = writes_median(s, CCO_WRITE_NONTEMPORAL);
     const cco_write_kind faster = 100 * cached > percent * nontemporal ? CCO_WRITE_NONTEMPORAL
                                                                        : CCO_WRITE_CACHED;
     if (faster != s->found)
@@ -73,7 +73,7 @@ static void judge(cco_writes_size *s, unsigned percent)
 /* Adds a copy to those that count.  Once there are `count`, their mean, without the longest of each
  * CCO_WRITES_SEEN, which may have been interrupted; 0 before.  Not the median: the lines of some
  * copies may be in this core's cache and those of others not, and all count. */
-static uint64_t mean(cco_writes_size *s, unsigned count, uint32_t time)
+static uint64_t writes_mean(cco_writes_size *s, unsigned count, uint32_t time)
 {
     s->sum += time;
     s->longest = time > s->longest ? time : s->longest;
@@ -95,33 +95,34 @@ static void try_out(cco_writes_size *s, size_t bytes, unsigned percent, uint32_t
         s->passed += n;
         return;
     }
-    const uint64_t each = mean(s, CCO_WRITES_SEEN, time);
+    const uint64_t each = writes_mean(s, CCO_WRITES_SEEN, time);
     if (each == 0)
         return;
-    insert(s->seen[s->block % CCO_WRITES], s->block / CCO_WRITES, (uint32_t)each);
+    writes_insert(s->seen[s->block % CCO_WRITES], s->block / CCO_WRITES, (uint32_t)each);
     s->passed = 0;
     if (++s->block == CCO_WRITES_BLOCKS)
-        judge(s, percent);
+        writes_judge(s, percent);
 }
 
 /* Ordinary stores may take longer than they did in the trial: what both ranks choose brings lines
  * into states that a trial of one does not. */
-static void watch(cco_writes_size *s, unsigned percent, uint32_t time)
+static void writes_watch(cco_writes_size *s, unsigned percent, uint32_t time)
 {
-    const uint64_t other = median(s, CCO_WRITE_NONTEMPORAL);
+    const uint64_t other = writes_median(s, CCO_WRITE_NONTEMPORAL);
     if (s->faster != CCO_WRITE_CACHED)
         return;
     const uint64_t most_of_one = OUTLIER * percent * other / 100,
-                   each = mean(s, WATCHED, time < most_of_one ? time : (uint32_t)most_of_one);
+                   each = writes_mean(s, WATCHED,
+                                      time < most_of_one ? time : (uint32_t)most_of_one);
     if (100 * each > percent * other)
         s->watched = (uint32_t)each;
 }
 
 /* Compares that with some copies by non-temporal stores, which take longer, too, if what is copied
  * is no longer in the cache. */
-static void compare(cco_writes_size *s, unsigned percent, uint32_t time)
+static void writes_compare(cco_writes_size *s, unsigned percent, uint32_t time)
 {
-    const uint64_t each = mean(s, CCO_WRITES_SEEN, time);
+    const uint64_t each = writes_mean(s, CCO_WRITES_SEEN, time);
     if (each == 0)
         return;
     if (100 * (uint64_t)s->watched > percent * each)
@@ -129,7 +130,7 @@ static void compare(cco_writes_size *s, unsigned percent, uint32_t time)
     enum { LAST = CCO_WRITES_BLOCKS / CCO_WRITES - 1 };
     uint32_t *seen = s->seen[CCO_WRITE_NONTEMPORAL];
     memmove(seen, seen + 1, LAST * sizeof *seen); /* the least goes */
-    insert(seen, LAST, (uint32_t)each);
+    writes_insert(seen, LAST, (uint32_t)each);
     s->watched = 0;
 }
 
@@ -137,7 +138,7 @@ static void compare(cco_writes_size *s, unsigned percent, uint32_t time)
  */
 static bool became_slow(cco_writes_size *s, uint32_t time)
 {
-    if (time / 2 <= median(s, s->faster))
+    if (time / 2 <= writes_median(s, s->faster))
         s->slow = 0;
     else if (s->slow < SLOW)
         s->slow++;
@@ -162,11 +163,11 @@ void cco_writes_note(cco_writes_size *s, size_t bytes, unsigned percent, uint64_
     if (s->block < CCO_WRITES_BLOCKS)
         try_out(s, bytes, percent, time, n);
     else if (s->watched > 0)
-        compare(s, percent, time);
+        writes_compare(s, percent, time);
     else if (became_slow(s, time) || s->copies / CCO_WRITES_PERIOD >= s->length)
         try_again(s);
     else
-        watch(s, percent, time);
+        writes_watch(s, percent, time);
 }
 
 #if defined(__x86_64__)
@@ -189,7 +190,7 @@ void cco_copy_nontemporal(char *to, const char *from, size_t n)
 }
 #endif
 
-static int size_of(size_t n)
+static int writes_size_of(size_t n)
 {
     int i = 0;
     while (i < CCO_WRITES_SIZES - 1 && n >= (size_t)CCO_WRITES_LEAST << (i + 1))
@@ -217,7 +218,7 @@ bool cco_writes_learns(cco_writes_size *s, uint32_t pattern)
 }
 
 /* The place of a pattern; if it has none, and none is free, the one that it may share. */
-static cco_writes_size *place_of(cco_writes *w, uint32_t pattern, int size)
+static cco_writes_size *writes_place_of(cco_writes *w, uint32_t pattern, int size)
 {
     for (uint32_t i = 0; i < CCO_WRITES_PATTERNS; i++) {
         cco_writes_size *s = &w->sizes[(pattern + i) % CCO_WRITES_PATTERNS][size];
@@ -230,9 +231,9 @@ static cco_writes_size *place_of(cco_writes *w, uint32_t pattern, int size)
 void cco_writes_copy_large(cco_writes *w, cco_writes_use use, uint32_t pattern, char *to,
                            const char *from, size_t n)
 {
-    const int size = size_of(n);
+    const int size = writes_size_of(n);
     const uint32_t own = pattern * CCO_WRITES_USES + use;
-    cco_writes_size *s = place_of(w, own, size);
+    cco_writes_size *s = writes_place_of(w, own, size);
     const bool learns = cco_writes_learns(s, own);
     const uint64_t start = cco_ticks();
     if ((learns ? cco_writes_next(s) : (cco_write_kind)s->faster) == CCO_WRITE_NONTEMPORAL)

@@ -38,7 +38,7 @@ static long long now_us(void)
     return now.tv_sec * 1000000LL + now.tv_nsec / 1000;
 }
 
-static void begin(choice *c, way now, long long at, long long length)
+static void yielding_begin(choice *c, way now, long long at, long long length)
 {
     c->now = now;
     c->start = at;
@@ -48,7 +48,7 @@ static void begin(choice *c, way now, long long at, long long length)
 }
 
 /* Time is up for the present way. */
-static void decide(choice *c, long long at)
+static void yielding_decide(choice *c, long long at)
 {
     const way other = c->now == KEEP ? YIELD : KEEP;
     c->rate[c->now] = (double)c->waits / (double)(at - c->start);
@@ -58,17 +58,17 @@ static void decide(choice *c, long long at)
     }
     if (!c->tried) {
         c->tried = true;
-        begin(c, other, at, TRY_US);
+        yielding_begin(c, other, at, TRY_US);
         return;
     }
     const way better = c->rate[KEEP] > c->rate[YIELD] ? KEEP : YIELD;
     c->hold = better == other && c->hold < HOLD_MOST ? 2 * c->hold : HOLD_FIRST;
     c->tried = false;
-    begin(c, better, at, (long long)c->hold * TRY_US);
+    yielding_begin(c, better, at, (long long)c->hold * TRY_US);
 }
 
 /* Whether the way that is tried is so much worse that the rest of its time would only be lost. */
-static bool hopeless(const choice *c, long long at)
+static bool yielding_hopeless(const choice *c, long long at)
 {
     const way other = c->now == KEEP ? YIELD : KEEP;
     const double taken = (double)(at - c->start), others = c->rate[other] * taken;
@@ -85,8 +85,8 @@ bool cco_yielding_try(void)
 {
     choice *c = &mine;
     const long long before = now_us();
-    if (c->shared && (before >= c->until || hopeless(c, before)))
-        decide(c, before);
+    if (c->shared && (before >= c->until || yielding_hopeless(c, before)))
+        yielding_decide(c, before);
     if (c->shared && c->now == KEEP)
         return false;
     sched_yield();
@@ -94,7 +94,7 @@ bool cco_yielding_try(void)
     if (after - before >= LONG_US) {
         if (!c->shared) {
             *c = (choice){.shared = true, .hold = HOLD_FIRST};
-            begin(c, KEEP, after, TRY_US);
+            yielding_begin(c, KEEP, after, TRY_US);
         }
         c->disturbed = true;
     }

@@ -38,19 +38,19 @@ enum { FORGOTTEN = -1 /* an error; no MPI has negative ones */, UNSET = -1 };
             rc = FORGOTTEN;                                                                        \
     } while (0)
 
-static int made(int rc, const MPI_Request *request)
+static int blocking_made(int rc, const MPI_Request *request)
 {
     return rc == MPI_SUCCESS && *request == MPI_REQUEST_NULL ? FORGOTTEN : rc;
 }
 
 /* What the program gets. */
-static int answer(int rc)
+static int blocking_answer(int rc)
 {
     return rc == FORGOTTEN ? MPI_SUCCESS : rc;
 }
 
 /* Ends a send, and its request if it was made by MPI_Send_init. */
-static int end(MPI_Request *send)
+static int blocking_end(MPI_Request *send)
 {
     int rc, over = 0;
     ASK(rc, PMPI_Test(send, &over, MPI_STATUS_IGNORE), over);
@@ -79,7 +79,7 @@ static int look_for(int source, int tag, MPI_Comm comm)
         if (tool != NULL)                                                                          \
             return tool(buf, count, type, dest, tag, comm);                                        \
         const int rc = PMPI_##begin(buf, count, type, dest, tag, comm, &request);                  \
-        return rc == MPI_SUCCESS && request != MPI_REQUEST_NULL ? end(&request) : rc;              \
+        return rc == MPI_SUCCESS && request != MPI_REQUEST_NULL ? blocking_end(&request) : rc;     \
     }
 
 /* What the look does not check of a receive, the MPI refuses at once, without a message. */
@@ -91,7 +91,7 @@ static int look_for(int source, int tag, MPI_Comm comm)
             return CCO_CALL_NEXT(x, (buf, count, type, source, tag, comm, status));                \
         const int rc = look_for(source, tag, comm);                                                \
         return rc == MPI_SUCCESS ? CCO_CALL_NEXT(x, (buf, count, type, source, tag, comm, status)) \
-                                 : answer(rc);                                                     \
+                                 : blocking_answer(rc);                                            \
     }
 
 /* The request of the send is made before, and started when the arguments of the receive are known
@@ -114,38 +114,39 @@ static int look_for(int source, int tag, MPI_Comm comm)
         else                                                                                       \
             rc = PMPI_##make(sendbuf, sendcount, sendtype, dest, sendtag, comm, &send);            \
         if (dest != MPI_PROC_NULL)                                                                 \
-            rc = made(rc, &send);                                                                  \
+            rc = blocking_made(rc, &send);                                                         \
         if (rc == MPI_SUCCESS && source != MPI_PROC_NULL) {                                        \
             rc = PMPI_##make_receive(recvbuf, recvcount, recvtype, source, recvtag, comm, &recv);  \
-            rc = made(rc, &recv);                                                                  \
+            rc = blocking_made(rc, &recv);                                                         \
         }                                                                                          \
-        rc = start(rc, &send, &recv, source, recvtag, comm);                                       \
+        rc = blocking_start(rc, &send, &recv, source, recvtag, comm);                              \
         if (rc == MPI_SUCCESS)                                                                     \
             rc = PMPI_##receive(recvbuf, recvcount, recvtype, source, recvtag, comm, status);      \
-        return answer(finish(rc, &send));                                                          \
+        return blocking_answer(blocking_finish(rc, &send));                                        \
     }
 
-static void drop(MPI_Request *made)
+static void blocking_drop(MPI_Request *made)
 {
     if (*made != MPI_REQUEST_NULL)
         PMPI_Request_free(made);
 }
 
 /* Starts the send, if the MPI took both (`rc`), and looks for the message to receive. */
-static int start(int rc, MPI_Request *send, MPI_Request *recv, int source, int tag, MPI_Comm comm)
+static int blocking_start(int rc, MPI_Request *send, MPI_Request *recv, int source, int tag,
+                          MPI_Comm comm)
 {
-    drop(recv);
+    blocking_drop(recv);
     if (rc == MPI_SUCCESS && *send != MPI_REQUEST_NULL)
         rc = PMPI_Start(send);
     if (rc != MPI_SUCCESS)
-        drop(send);
+        blocking_drop(send);
     return rc == MPI_SUCCESS && source != MPI_PROC_NULL ? look_for(source, tag, comm) : rc;
 }
 
 /* Ends the send, if it was started; the first error counts. */
-static int finish(int rc, MPI_Request *send)
+static int blocking_finish(int rc, MPI_Request *send)
 {
-    const int ended = *send != MPI_REQUEST_NULL ? end(send) : MPI_SUCCESS;
+    const int ended = *send != MPI_REQUEST_NULL ? blocking_end(send) : MPI_SUCCESS;
     return rc != MPI_SUCCESS ? rc : ended;
 }
 
@@ -164,7 +165,8 @@ SENDRECV(Sendrecv_c, Send_c, Send_init_c, Recv_c, Recv_init_c, MPI_Count)
 
 /* A copy of what is sent, whose length an int can hold; NULL if the MPI had better do it, or finds
  * an argument wrong, which `rc` tells. */
-static void *pack(const void *buf, int count, MPI_Datatype type, MPI_Comm comm, int *bytes, int *rc)
+static void *blocking_pack(const void *buf, int count, MPI_Datatype type, MPI_Comm comm, int *bytes,
+                           int *rc)
 {
     enum { SPARE = 1 << 20 }; /* what an MPI may add */
     MPI_Count size = 0;
@@ -195,24 +197,24 @@ static int polite_Sendrecv_replace(void *buf, int count, MPI_Datatype type, int 
     if (dest == MPI_PROC_NULL)
         return polite_Sendrecv(buf, count, type, dest, sendtag, buf, count, type, source, recvtag,
                                comm, status);
-    void *packed = pack(buf, count, type, comm, &bytes, &rc);
+    void *packed = blocking_pack(buf, count, type, comm, &bytes, &rc);
     if (packed == NULL && rc == MPI_SUCCESS)
         return PMPI_Sendrecv_replace(buf, count, type, dest, sendtag, source, recvtag, comm,
                                      status);
     if (rc == MPI_SUCCESS) {
         rc = PMPI_Send_init(packed, bytes, MPI_PACKED, dest, sendtag, comm, &send);
-        rc = made(rc, &send);
+        rc = blocking_made(rc, &send);
     }
     if (rc == MPI_SUCCESS && source != MPI_PROC_NULL) {
         rc = PMPI_Recv_init(buf, count, type, source, recvtag, comm, &recv);
-        rc = made(rc, &recv);
+        rc = blocking_made(rc, &recv);
     }
-    rc = start(rc, &send, &recv, source, recvtag, comm);
+    rc = blocking_start(rc, &send, &recv, source, recvtag, comm);
     if (rc == MPI_SUCCESS)
         rc = PMPI_Recv(buf, count, type, source, recvtag, comm, status);
-    rc = finish(rc, &send);
+    rc = blocking_finish(rc, &send);
     free(packed);
-    return answer(rc);
+    return blocking_answer(rc);
 }
 
 static int polite_Probe(int source, int tag, MPI_Comm comm, MPI_Status *status)
@@ -221,10 +223,10 @@ static int polite_Probe(int source, int tag, MPI_Comm comm, MPI_Status *status)
     const __typeof__(&PMPI_Probe) tool = TOOL(Probe);
     if (tool != NULL) {
         rc = look_for(source, tag, comm);
-        return rc == MPI_SUCCESS ? tool(source, tag, comm, status) : answer(rc);
+        return rc == MPI_SUCCESS ? tool(source, tag, comm, status) : blocking_answer(rc);
     }
     LOOK(rc, PMPI_Iprobe(source, tag, comm, &there, status), there);
-    return answer(rc);
+    return blocking_answer(rc);
 }
 
 static int polite_Mprobe(int source, int tag, MPI_Comm comm, MPI_Message *message,
@@ -234,10 +236,10 @@ static int polite_Mprobe(int source, int tag, MPI_Comm comm, MPI_Message *messag
     const __typeof__(&PMPI_Mprobe) tool = TOOL(Mprobe);
     if (tool != NULL) {
         rc = look_for(source, tag, comm);
-        return rc == MPI_SUCCESS ? tool(source, tag, comm, message, status) : answer(rc);
+        return rc == MPI_SUCCESS ? tool(source, tag, comm, message, status) : blocking_answer(rc);
     }
     LOOK(rc, PMPI_Improbe(source, tag, comm, &there, message, status), there);
-    return answer(rc);
+    return blocking_answer(rc);
 }
 
 static int polite_Win_wait(MPI_Win win)
@@ -247,7 +249,7 @@ static int polite_Win_wait(MPI_Win win)
     if (tool != NULL)
         return tool(win);
     LOOK(rc, PMPI_Win_test(win, &over), over);
-    return answer(rc);
+    return blocking_answer(rc);
 }
 
 /* Where the calls go now: to the polite ones, a tool behind us, or the MPI; at first, and after a
@@ -272,7 +274,7 @@ static calls now = {
 /* Where those go that are noted first. */
 static calls behind;
 
-static void forget(void)
+static void blocking_forget(void)
 {
 #define CCO_BLOCKING(x, parameters, arguments, where)                                              \
     __atomic_store_n(&now.x, first_##x, __ATOMIC_RELEASE);
@@ -299,7 +301,7 @@ static void forget(void)
     }                                                                                              \
     static int first_##x parameters                                                                \
     {                                                                                              \
-        cco_polite_on_change(forget);                                                              \
+        cco_polite_on_change(blocking_forget);                                                     \
         const unsigned how = cco_waits_how();                                                      \
         int(*found) parameters = TOOL(x);                                                          \
         if (how & CCO_WAITS_POLITELY)                                                              \
@@ -311,7 +313,7 @@ static void forget(void)
             found = noted_##x;                                                                     \
         __atomic_store_n(&now.x, found, __ATOMIC_SEQ_CST);                                         \
         if (how != cco_waits_how())                                                                \
-            forget();                                                                              \
+            blocking_forget();                                                                     \
         return found arguments;                                                                    \
     }                                                                                              \
     CCO_EXPORT int MPI_##x parameters                                                              \

@@ -12,7 +12,7 @@
 #include "io/record.h"
 
 /* Where the MPI says what it has moved: nothing, if it does not. */
-static MPI_Status *told(MPI_Status *status, MPI_Status *mine)
+static MPI_Status *io_told(MPI_Status *status, MPI_Status *mine)
 {
     if (status == MPI_STATUS_IGNORE) {
         memset(mine, 0, sizeof *mine);
@@ -41,7 +41,7 @@ static MPI_Status *told(MPI_Status *status, MPI_Status *mine)
 
 #define MOVED(x, part, arguments)                                                                  \
     MPI_Status mine;                                                                               \
-    COUNTED(x, status = told(status, &mine), arguments,                                            \
+    COUNTED(x, status = io_told(status, &mine), arguments,                                         \
             cco_io_count(part, fh, start, cco_io_bytes(status)))
 
 #define DATA(x, buffer, number, part)                                                              \
@@ -92,7 +92,7 @@ static MPI_Status *told(MPI_Status *status, MPI_Status *mine)
     CCO_EXPORT int MPI_File_##x(MPI_File fh, buffer buf, MPI_Status *status)                       \
     {                                                                                              \
         MPI_Status mine;                                                                           \
-        COUNTED(x, status = told(status, &mine), (fh, buf, status),                                \
+        COUNTED(x, status = io_told(status, &mine), (fh, buf, status),                             \
                 cco_io_split_end(part, fh, start, cco_io_bytes(status)));                          \
     }
 #include "io/calls.def"

@@ -61,7 +61,7 @@ EARLY static look_up next_dlsym(void)
     return found;
 }
 
-static void *file_of(const void *address)
+static void *opened_file_of(const void *address)
 {
     Dl_info info;
     return address != NULL && dladdr(address, &info) != 0 ? info.dli_fbase : NULL;
@@ -70,14 +70,14 @@ static void *file_of(const void *address)
 static const char here; /* in our file */
 
 /* The function of ours by that name; NULL if there is none. */
-static void *ours(const char *name)
+static void *opened_ours(const char *name)
 {
     Dl_info info;
     void *self = dladdr(&here, &info) != 0 ? dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD) : NULL;
     void *found = self != NULL ? next_dlsym()(self, name) : NULL;
     if (self != NULL)
         dlclose(self);
-    return file_of(found) == file_of(&here) ? found : NULL;
+    return opened_file_of(found) == opened_file_of(&here) ? found : NULL;
 }
 
 /* Ours for what is found in the file that has the MPI of the process.  In another one it is that of
@@ -88,8 +88,8 @@ static void *of_mpi(void *handle, const char *name)
     const cco_function own = cco_own_definition(name);
     void *mpi = NULL, *instead = NULL;
     __builtin_memcpy(&mpi, &own, sizeof mpi);
-    if (found != NULL && mpi != NULL && file_of(found) == file_of(mpi))
-        instead = ours(name);
+    if (found != NULL && mpi != NULL && opened_file_of(found) == opened_file_of(mpi))
+        instead = opened_ours(name);
     return instead != NULL ? instead : found;
 }
 

@@ -17,7 +17,7 @@ void cresta_preload_stand_back(void)
     cco_progress_level_ask();
 }
 
-static int begun(int rc)
+static int own_init_begun(int rc)
 {
     if (rc == MPI_SUCCESS)
         cco_set_up_job();
@@ -30,15 +30,16 @@ CCO_EXPORT int PMPI_Init(int *argc, char ***argv)
     if (cco_progress_level_asked())
         return OWN(Init)(argc, argv);
     const int level = cco_progress_thread_level(MPI_THREAD_SINGLE);
-    return begun(level > MPI_THREAD_SINGLE ? OWN(Init_thread)(argc, argv, level, &provided)
-                                           : OWN(Init)(argc, argv));
+    return own_init_begun(level > MPI_THREAD_SINGLE ? OWN(Init_thread)(argc, argv, level, &provided)
+                                                    : OWN(Init)(argc, argv));
 }
 
 CCO_EXPORT int PMPI_Init_thread(int *argc, char ***argv, int required, int *provided)
 {
     if (cco_progress_level_asked())
         return OWN(Init_thread)(argc, argv, required, provided);
-    return begun(OWN(Init_thread)(argc, argv, cco_progress_thread_level(required), provided));
+    return own_init_begun(
+        OWN(Init_thread)(argc, argv, cco_progress_thread_level(required), provided));
 }
 
 CCO_EXPORT int PMPI_Finalize(void)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* wait.c - MPI_Wait*, MPI_Test* and MPI_Request_get_status, in the linked library too: they move on
- * what is ours (progress/queue.h), and let go of what was kept for a request (api/pending.h).
+ * what is ours (progress/queue.h), and let go of what was kept for a request (api/request_data.h).
  *
  * While nothing is kept, they read two numbers more than the MPI's own, or call a tool's behind us.
  * Otherwise a wait is its test in a loop while anything of ours is under way, or to its end where
@@ -13,7 +13,7 @@
  * is not polite.)  MPI_Wait and MPI_Waitall only look until all are over, and the tool's call ends
  * them; it does not see how long that took. */
 #include "api/split_end.h"
-#include "api/pending.h"
+#include "api/request_data.h"
 #include "api/split.h"
 #include "core/next.h"
 #include "core/pause.h"
@@ -36,7 +36,7 @@
     } while (0)
 
 /* Whether a wait is more than the MPI's. */
-static inline bool loops(void)
+static inline bool interpose_wait_loops(void)
 {
     return cco_our_requests_any() || cco_waits_how() != 0;
 }
@@ -46,7 +46,7 @@ static inline bool loops(void)
     (cco_our_requests_any() || (cco_waits_politely() && CCO_TOOL("MPI_" #x, PMPI_##x) == NULL))
 
 /* Looks until all requests are over, or until nothing of ours is under way; how many were over. */
-static int look(int count, const MPI_Request requests[])
+static int interpose_wait_look(int count, const MPI_Request requests[])
 {
     int at = 0;
     for (int tries = CCO_PROGRESS_FIRST_TURN; at < count && cco_progress_turn(&tries);)
@@ -60,21 +60,22 @@ __attribute__((noinline)) static int wait_for_ours(MPI_Request *request, MPI_Sta
     cco_notes notes;
     int rc, flag = 0;
     cco_where_enter_wait("Wait", 1);
-    cco_pending_note(&notes, 1, request);
+    cco_request_data_note(&notes, 1, request);
     if (CCO_TOOL("MPI_Wait", PMPI_Wait) != NULL) {
-        look(1, request);
+        interpose_wait_look(1, request);
         rc = CCO_CALL_NEXT(Wait, (request, status));
     } else {
         CCO_WAIT(rc, PMPI_Test(request, &flag, status), flag, PMPI_Wait(request, status));
     }
-    cco_pending_settle(&notes, request);
+    cco_request_data_settle(&notes, request);
     cco_where_leave();
     return rc;
 }
 
 CCO_EXPORT int MPI_Wait(MPI_Request *request, MPI_Status *status)
 {
-    return loops() ? wait_for_ours(request, status) : CCO_CALL_NEXT(Wait, (request, status));
+    return interpose_wait_loops() ? wait_for_ours(request, status)
+                                  : CCO_CALL_NEXT(Wait, (request, status));
 }
 
 /* For api/progress.c. */
@@ -85,10 +86,10 @@ CCO_EXPORT int MPI_Test(MPI_Request *request, int *flag, MPI_Status *status)
     if (!cco_our_requests_any())
         return CCO_CALL_NEXT(Test, (request, flag, status));
     cco_notes notes;
-    cco_pending_note(&notes, 1, request);
+    cco_request_data_note(&notes, 1, request);
     cco_queue_progress(true);
     const int rc = CCO_CALL_NEXT(Test, (request, flag, status));
-    cco_pending_settle(&notes, request);
+    cco_request_data_settle(&notes, request);
     return rc;
 }
 
@@ -144,7 +145,7 @@ static int look_and_wait(int count, MPI_Request requests[], MPI_Status *statuses
 {
     if (count >= 0 && cco_look_defect() && CCO_TOOL("MPI_Waitall", PMPI_Waitall) == NULL)
         return test_each(count, requests, statuses);
-    const int over = look(count, requests);
+    const int over = interpose_wait_look(count, requests);
     return wait_all(count, requests, statuses, over > 0);
 }
 
@@ -153,17 +154,17 @@ __attribute__((noinline)) static int wait_for_all(int count, MPI_Request request
 {
     cco_notes notes;
     cco_where_enter_wait("Waitall", count);
-    cco_pending_note(&notes, count, requests);
+    cco_request_data_note(&notes, count, requests);
     const int rc = look_and_wait(count, requests, statuses);
-    cco_pending_settle(&notes, requests);
+    cco_request_data_settle(&notes, requests);
     cco_where_leave();
     return rc;
 }
 
 CCO_EXPORT int MPI_Waitall(int count, MPI_Request requests[], MPI_Status *statuses)
 {
-    return loops() ? wait_for_all(count, requests, statuses)
-                   : CCO_CALL_NEXT(Waitall, (count, requests, statuses));
+    return interpose_wait_loops() ? wait_for_all(count, requests, statuses)
+                                  : CCO_CALL_NEXT(Waitall, (count, requests, statuses));
 }
 
 CCO_EXPORT int MPI_Testall(int count, MPI_Request requests[], int *flag, MPI_Status *statuses)
@@ -171,10 +172,10 @@ CCO_EXPORT int MPI_Testall(int count, MPI_Request requests[], int *flag, MPI_Sta
     if (!cco_our_requests_any())
         return CCO_CALL_NEXT(Testall, (count, requests, flag, statuses));
     cco_notes notes;
-    cco_pending_note(&notes, count, requests);
+    cco_request_data_note(&notes, count, requests);
     cco_queue_progress(true);
     const int rc = CCO_CALL_NEXT(Testall, (count, requests, flag, statuses));
-    cco_pending_settle(&notes, requests);
+    cco_request_data_settle(&notes, requests);
     return rc;
 }
 
@@ -182,16 +183,16 @@ static int wait_for_any(int count, MPI_Request requests[], int *index, MPI_Statu
 {
     cco_notes notes;
     int rc, flag = 0;
-    cco_pending_note(&notes, count, requests);
+    cco_request_data_note(&notes, count, requests);
     CCO_WAIT(rc, PMPI_Testany(count, requests, index, &flag, status), flag,
              CCO_CALL_NEXT(Waitany, (count, requests, index, status)));
-    cco_pending_settle(&notes, requests);
+    cco_request_data_settle(&notes, requests);
     return rc;
 }
 
 CCO_EXPORT int MPI_Waitany(int count, MPI_Request requests[], int *index, MPI_Status *status)
 {
-    if (!loops())
+    if (!interpose_wait_loops())
         return CCO_CALL_NEXT(Waitany, (count, requests, index, status));
     cco_where_enter_wait("Waitany", count);
     const int rc = LOOPS_PAST(Waitany) ? wait_for_any(count, requests, index, status)
@@ -206,10 +207,10 @@ CCO_EXPORT int MPI_Testany(int count, MPI_Request requests[], int *index, int *f
     if (!cco_our_requests_any())
         return CCO_CALL_NEXT(Testany, (count, requests, index, flag, status));
     cco_notes notes;
-    cco_pending_note(&notes, count, requests);
+    cco_request_data_note(&notes, count, requests);
     cco_queue_progress(true);
     const int rc = CCO_CALL_NEXT(Testany, (count, requests, index, flag, status));
-    cco_pending_settle(&notes, requests);
+    cco_request_data_settle(&notes, requests);
     return rc;
 }
 
@@ -218,17 +219,17 @@ static int wait_for_some(int count, MPI_Request requests[], int *done, int indic
 {
     cco_notes notes;
     int rc;
-    cco_pending_note(&notes, count, requests);
+    cco_request_data_note(&notes, count, requests);
     CCO_WAIT(rc, PMPI_Testsome(count, requests, done, indices, statuses), *done != 0,
              CCO_CALL_NEXT(Waitsome, (count, requests, done, indices, statuses)));
-    cco_pending_settle(&notes, requests);
+    cco_request_data_settle(&notes, requests);
     return rc;
 }
 
 CCO_EXPORT int MPI_Waitsome(int count, MPI_Request requests[], int *done, int indices[],
                             MPI_Status *statuses)
 {
-    if (!loops())
+    if (!interpose_wait_loops())
         return CCO_CALL_NEXT(Waitsome, (count, requests, done, indices, statuses));
     cco_where_enter_wait("Waitsome", count);
     const int rc = LOOPS_PAST(Waitsome)
@@ -244,10 +245,10 @@ CCO_EXPORT int MPI_Testsome(int count, MPI_Request requests[], int *done, int in
     if (!cco_our_requests_any())
         return CCO_CALL_NEXT(Testsome, (count, requests, done, indices, statuses));
     cco_notes notes;
-    cco_pending_note(&notes, count, requests);
+    cco_request_data_note(&notes, count, requests);
     cco_queue_progress(true);
     const int rc = CCO_CALL_NEXT(Testsome, (count, requests, done, indices, statuses));
-    cco_pending_settle(&notes, requests);
+    cco_request_data_settle(&notes, requests);
     return rc;
 }
 
@@ -257,6 +258,6 @@ CCO_EXPORT int MPI_Request_get_status(MPI_Request request, int *flag, MPI_Status
     cco_queue_progress(true);
     const int rc = CCO_CALL_NEXT(Request_get_status, (request, flag, status));
     if (rc == MPI_SUCCESS && *flag)
-        cco_pending_found_over(request);
+        cco_request_data_found_over(request);
     return rc;
 }

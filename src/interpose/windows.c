@@ -8,7 +8,7 @@
 #include "window/accumulate.h"
 
 /* The window is made: by the MPI, or by a tool behind us. */
-static int made(int rc, MPI_Win *win, MPI_Comm comm)
+static int interpose_windows_made(int rc, MPI_Win *win, MPI_Comm comm)
 {
     if (rc == MPI_SUCCESS)
         cco_atomics_window(*win, comm);
@@ -18,15 +18,15 @@ static int made(int rc, MPI_Win *win, MPI_Comm comm)
 CCO_EXPORT int MPI_Win_allocate(MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm,
                                 void *baseptr, MPI_Win *win)
 {
-    return made(CCO_CALL_NEXT(Win_allocate, (size, disp_unit, info, comm, baseptr, win)), win,
-                comm);
+    return interpose_windows_made(
+        CCO_CALL_NEXT(Win_allocate, (size, disp_unit, info, comm, baseptr, win)), win, comm);
 }
 
 CCO_EXPORT int MPI_Win_allocate_shared(MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm,
                                        void *baseptr, MPI_Win *win)
 {
-    return made(CCO_CALL_NEXT(Win_allocate_shared, (size, disp_unit, info, comm, baseptr, win)),
-                win, comm);
+    return interpose_windows_made(
+        CCO_CALL_NEXT(Win_allocate_shared, (size, disp_unit, info, comm, baseptr, win)), win, comm);
 }
 
 CCO_EXPORT int MPI_Fetch_and_op(const void *origin, void *result, MPI_Datatype type, int rank,
@@ -107,14 +107,15 @@ ACCUMULATES(_c, MPI_Count)
 CCO_EXPORT int MPI_Win_allocate_c(MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm,
                                   void *baseptr, MPI_Win *win)
 {
-    return made(CCO_CALL_NEXT(Win_allocate_c, (size, disp_unit, info, comm, baseptr, win)), win,
-                comm);
+    return interpose_windows_made(
+        CCO_CALL_NEXT(Win_allocate_c, (size, disp_unit, info, comm, baseptr, win)), win, comm);
 }
 
 CCO_EXPORT int MPI_Win_allocate_shared_c(MPI_Aint size, MPI_Aint disp_unit, MPI_Info info,
                                          MPI_Comm comm, void *baseptr, MPI_Win *win)
 {
-    return made(CCO_CALL_NEXT(Win_allocate_shared_c, (size, disp_unit, info, comm, baseptr, win)),
-                win, comm);
+    return interpose_windows_made(
+        CCO_CALL_NEXT(Win_allocate_shared_c, (size, disp_unit, info, comm, baseptr, win)), win,
+        comm);
 }
 #endif

@@ -7,70 +7,73 @@
 
 #pragma GCC visibility push(default)
 
-CCO_OTHERS static int other_MPI_Barrier(MPI_Comm comm)
+CCO_SLOW_PATH static int MPI_Barrier_slow(MPI_Comm comm)
 {
     cco_comm *state = cco_enter(comm, CCO_BARRIER);
     if (state == NULL)
-        return cco_native[CCO_BY_MPI].Barrier(comm);
-    return cco_dispatch(state, &(cco_call){.coll = CCO_BARRIER, .by = CCO_BY_MPI, .comm = comm});
+        return cco_native[CCO_CALLER_MPI].Barrier(comm);
+    return cco_dispatch(state, &(cco_call){.coll = CCO_BARRIER, .by = CCO_CALLER_MPI,
+        .comm = comm});
 }
 
 int MPI_Barrier(MPI_Comm comm)
 {
     if (cco_phase_now() == CCO_IDLE)
-        return cco_native[CCO_BY_MPI].Barrier(comm);
-    const cco_repeat *again = CCO_AGAIN(comm, CCO_BARRIER, 0, false, true, NULL, NULL, 0, 0,
+        return cco_native[CCO_CALLER_MPI].Barrier(comm);
+    const cco_repeat *again = CCO_FAST_PATH(comm, CCO_BARRIER, 0, false, true, NULL, NULL, 0, 0,
         (MPI_Datatype)0, (MPI_Datatype)0, (MPI_Op)0);
     if (again != NULL)
         return again->run(again, NULL, NULL, NULL);
-    return other_MPI_Barrier(comm);
+    return MPI_Barrier_slow(comm);
 }
 
-CCO_OTHERS static int other_MPI_Bcast(void *buffer, int count, MPI_Datatype datatype, int root,
+CCO_SLOW_PATH static int MPI_Bcast_slow(void *buffer, int count, MPI_Datatype datatype, int root,
     MPI_Comm comm)
 {
     cco_comm *state = cco_enter(comm, CCO_BCAST);
     if (state == NULL)
-        return cco_native[CCO_BY_MPI].Bcast(buffer, count, datatype, root, comm);
-    return cco_dispatch(state, &(cco_call){.coll = CCO_BCAST, .by = CCO_BY_MPI, .sendbuf = buffer,
-        .recvbuf = buffer, .sendcount = count, .recvcount = count, .sendtype = datatype,
-        .recvtype = datatype, .root = root, .comm = comm, .large = false, .op = 0, CCO_NO_ARRAYS});
+        return cco_native[CCO_CALLER_MPI].Bcast(buffer, count, datatype, root, comm);
+    return cco_dispatch(state, &(cco_call){.coll = CCO_BCAST, .by = CCO_CALLER_MPI,
+        .sendbuf = buffer, .recvbuf = buffer, .sendcount = count, .recvcount = count,
+        .sendtype = datatype, .recvtype = datatype, .root = root, .comm = comm, .large = false,
+        .op = 0, CCO_NO_ARRAYS});
 }
 
 int MPI_Bcast(void *buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm)
 {
     if (cco_phase_now() == CCO_IDLE)
-        return cco_native[CCO_BY_MPI].Bcast(buffer, count, datatype, root, comm);
-    const cco_repeat *again = CCO_AGAIN(comm, CCO_BCAST, root, false, true, buffer, buffer, count,
-        count, datatype, datatype, (MPI_Op)0);
+        return cco_native[CCO_CALLER_MPI].Bcast(buffer, count, datatype, root, comm);
+    const cco_repeat *again = CCO_FAST_PATH(comm, CCO_BCAST, root, false, true, buffer, buffer,
+        count, count, datatype, datatype, (MPI_Op)0);
     if (again != NULL)
         return again->run(again, buffer, buffer, NULL);
-    return other_MPI_Bcast(buffer, count, datatype, root, comm);
+    return MPI_Bcast_slow(buffer, count, datatype, root, comm);
 }
 
-CCO_OTHERS static int other_MPI_Gather(const void *sendbuf, int sendcount, MPI_Datatype sendtype,
+CCO_SLOW_PATH static int MPI_Gather_slow(const void *sendbuf, int sendcount, MPI_Datatype sendtype,
     void *recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm)
 {
     cco_comm *state = cco_enter(comm, CCO_GATHER);
     if (state == NULL)
-        return cco_native[CCO_BY_MPI].Gather(sendbuf, sendcount, sendtype, recvbuf, recvcount,
+        return cco_native[CCO_CALLER_MPI].Gather(sendbuf, sendcount, sendtype, recvbuf, recvcount,
             recvtype, root, comm);
-    return cco_dispatch(state, &(cco_call){.coll = CCO_GATHER, .by = CCO_BY_MPI, .sendbuf = sendbuf,
-        .sendcount = sendcount, .sendtype = sendtype, .recvbuf = recvbuf, .recvcount = recvcount,
-        .recvtype = recvtype, .root = root, .comm = comm, .large = false, .op = 0, CCO_NO_ARRAYS});
+    return cco_dispatch(state, &(cco_call){.coll = CCO_GATHER, .by = CCO_CALLER_MPI,
+        .sendbuf = sendbuf, .sendcount = sendcount, .sendtype = sendtype, .recvbuf = recvbuf,
+        .recvcount = recvcount, .recvtype = recvtype, .root = root, .comm = comm, .large = false,
+        .op = 0, CCO_NO_ARRAYS});
 }
 
 int MPI_Gather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
     int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm)
 {
     if (cco_phase_now() == CCO_IDLE)
-        return cco_native[CCO_BY_MPI].Gather(sendbuf, sendcount, sendtype, recvbuf, recvcount,
+        return cco_native[CCO_CALLER_MPI].Gather(sendbuf, sendcount, sendtype, recvbuf, recvcount,
             recvtype, root, comm);
-    const cco_repeat *again = CCO_AGAIN(comm, CCO_GATHER, root, false, false, sendbuf, recvbuf,
+    const cco_repeat *again = CCO_FAST_PATH(comm, CCO_GATHER, root, false, false, sendbuf, recvbuf,
         sendcount, recvcount, sendtype, recvtype, (MPI_Op)0);
     if (again != NULL)
         return again->run(again, sendbuf, recvbuf, NULL);
-    return other_MPI_Gather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
+    return MPI_Gather_slow(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
 }
 
 int MPI_Gatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
@@ -78,22 +81,22 @@ int MPI_Gatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void 
 {
     cco_comm *state = cco_enter(comm, CCO_GATHERV);
     if (state == NULL)
-        return cco_native[CCO_BY_MPI].Gatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts,
+        return cco_native[CCO_CALLER_MPI].Gatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts,
             displs, recvtype, root, comm);
-    return cco_dispatch(state, &(cco_call){.coll = CCO_GATHERV, .by = CCO_BY_MPI,
+    return cco_dispatch(state, &(cco_call){.coll = CCO_GATHERV, .by = CCO_CALLER_MPI,
         .sendbuf = sendbuf, .sendcount = sendcount, .sendtype = sendtype, .recvbuf = recvbuf,
         .recvcounts = recvcounts, .recvdispls = displs, .recvtype = recvtype, .root = root,
         .comm = comm});
 }
 
-CCO_OTHERS static int other_MPI_Scatter(const void *sendbuf, int sendcount, MPI_Datatype sendtype,
+CCO_SLOW_PATH static int MPI_Scatter_slow(const void *sendbuf, int sendcount, MPI_Datatype sendtype,
     void *recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm)
 {
     cco_comm *state = cco_enter(comm, CCO_SCATTER);
     if (state == NULL)
-        return cco_native[CCO_BY_MPI].Scatter(sendbuf, sendcount, sendtype, recvbuf, recvcount,
+        return cco_native[CCO_CALLER_MPI].Scatter(sendbuf, sendcount, sendtype, recvbuf, recvcount,
             recvtype, root, comm);
-    return cco_dispatch(state, &(cco_call){.coll = CCO_SCATTER, .by = CCO_BY_MPI,
+    return cco_dispatch(state, &(cco_call){.coll = CCO_SCATTER, .by = CCO_CALLER_MPI,
         .sendbuf = sendbuf, .sendcount = sendcount, .sendtype = sendtype, .recvbuf = recvbuf,
         .recvcount = recvcount, .recvtype = recvtype, .root = root, .comm = comm, .large = false,
         .op = 0, CCO_NO_ARRAYS});
@@ -103,14 +106,13 @@ int MPI_Scatter(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void 
     int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm)
 {
     if (cco_phase_now() == CCO_IDLE)
-        return cco_native[CCO_BY_MPI].Scatter(sendbuf, sendcount, sendtype, recvbuf, recvcount,
+        return cco_native[CCO_CALLER_MPI].Scatter(sendbuf, sendcount, sendtype, recvbuf, recvcount,
             recvtype, root, comm);
-    const cco_repeat *again = CCO_AGAIN(comm, CCO_SCATTER, root, false, false, sendbuf, recvbuf,
+    const cco_repeat *again = CCO_FAST_PATH(comm, CCO_SCATTER, root, false, false, sendbuf, recvbuf,
         sendcount, recvcount, sendtype, recvtype, (MPI_Op)0);
     if (again != NULL)
         return again->run(again, sendbuf, recvbuf, NULL);
-    return other_MPI_Scatter(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root,
-        comm);
+    return MPI_Scatter_slow(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
 }
 
 int MPI_Scatterv(const void *sendbuf, const int sendcounts[], const int displs[],
@@ -119,45 +121,46 @@ int MPI_Scatterv(const void *sendbuf, const int sendcounts[], const int displs[]
 {
     cco_comm *state = cco_enter(comm, CCO_SCATTERV);
     if (state == NULL)
-        return cco_native[CCO_BY_MPI].Scatterv(sendbuf, sendcounts, displs, sendtype, recvbuf,
+        return cco_native[CCO_CALLER_MPI].Scatterv(sendbuf, sendcounts, displs, sendtype, recvbuf,
             recvcount, recvtype, root, comm);
-    return cco_dispatch(state, &(cco_call){.coll = CCO_SCATTERV, .by = CCO_BY_MPI,
+    return cco_dispatch(state, &(cco_call){.coll = CCO_SCATTERV, .by = CCO_CALLER_MPI,
         .sendbuf = sendbuf, .sendcounts = sendcounts, .senddispls = displs, .sendtype = sendtype,
         .recvbuf = recvbuf, .recvcount = recvcount, .recvtype = recvtype, .root = root,
         .comm = comm});
 }
 
-CCO_OTHERS static int other_MPI_Reduce(const void *sendbuf, void *recvbuf, int count,
+CCO_SLOW_PATH static int MPI_Reduce_slow(const void *sendbuf, void *recvbuf, int count,
     MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm)
 {
     cco_comm *state = cco_enter(comm, CCO_REDUCE);
     if (state == NULL)
-        return cco_native[CCO_BY_MPI].Reduce(sendbuf, recvbuf, count, datatype, op, root, comm);
-    return cco_dispatch(state, &(cco_call){.coll = CCO_REDUCE, .by = CCO_BY_MPI, .sendbuf = sendbuf,
-        .recvbuf = recvbuf, .sendcount = count, .recvcount = count, .sendtype = datatype,
-        .recvtype = datatype, .op = op, .root = root, .comm = comm, .large = false, CCO_NO_ARRAYS});
+        return cco_native[CCO_CALLER_MPI].Reduce(sendbuf, recvbuf, count, datatype, op, root, comm);
+    return cco_dispatch(state, &(cco_call){.coll = CCO_REDUCE, .by = CCO_CALLER_MPI,
+        .sendbuf = sendbuf, .recvbuf = recvbuf, .sendcount = count, .recvcount = count,
+        .sendtype = datatype, .recvtype = datatype, .op = op, .root = root, .comm = comm,
+        .large = false, CCO_NO_ARRAYS});
 }
 
 int MPI_Reduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
     int root, MPI_Comm comm)
 {
     if (cco_phase_now() == CCO_IDLE)
-        return cco_native[CCO_BY_MPI].Reduce(sendbuf, recvbuf, count, datatype, op, root, comm);
-    const cco_repeat *again = CCO_AGAIN(comm, CCO_REDUCE, root, false, true, sendbuf, recvbuf,
+        return cco_native[CCO_CALLER_MPI].Reduce(sendbuf, recvbuf, count, datatype, op, root, comm);
+    const cco_repeat *again = CCO_FAST_PATH(comm, CCO_REDUCE, root, false, true, sendbuf, recvbuf,
         count, count, datatype, datatype, op);
     if (again != NULL)
         return again->run(again, sendbuf, recvbuf, NULL);
-    return other_MPI_Reduce(sendbuf, recvbuf, count, datatype, op, root, comm);
+    return MPI_Reduce_slow(sendbuf, recvbuf, count, datatype, op, root, comm);
 }
 
-CCO_OTHERS static int other_MPI_Allgather(const void *sendbuf, int sendcount, MPI_Datatype sendtype,
-    void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm)
+CCO_SLOW_PATH static int MPI_Allgather_slow(const void *sendbuf, int sendcount,
+    MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm)
 {
     cco_comm *state = cco_enter(comm, CCO_ALLGATHER);
     if (state == NULL)
-        return cco_native[CCO_BY_MPI].Allgather(sendbuf, sendcount, sendtype, recvbuf, recvcount,
-            recvtype, comm);
-    return cco_dispatch(state, &(cco_call){.coll = CCO_ALLGATHER, .by = CCO_BY_MPI,
+        return cco_native[CCO_CALLER_MPI].Allgather(sendbuf, sendcount, sendtype, recvbuf,
+            recvcount, recvtype, comm);
+    return cco_dispatch(state, &(cco_call){.coll = CCO_ALLGATHER, .by = CCO_CALLER_MPI,
         .sendbuf = sendbuf, .sendcount = sendcount, .sendtype = sendtype, .recvbuf = recvbuf,
         .recvcount = recvcount, .recvtype = recvtype, .comm = comm, .large = false, .root = 0,
         .op = 0, CCO_NO_ARRAYS});
@@ -167,13 +170,13 @@ int MPI_Allgather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, voi
     int recvcount, MPI_Datatype recvtype, MPI_Comm comm)
 {
     if (cco_phase_now() == CCO_IDLE)
-        return cco_native[CCO_BY_MPI].Allgather(sendbuf, sendcount, sendtype, recvbuf, recvcount,
-            recvtype, comm);
-    const cco_repeat *again = CCO_AGAIN(comm, CCO_ALLGATHER, 0, false, false, sendbuf, recvbuf,
+        return cco_native[CCO_CALLER_MPI].Allgather(sendbuf, sendcount, sendtype, recvbuf,
+            recvcount, recvtype, comm);
+    const cco_repeat *again = CCO_FAST_PATH(comm, CCO_ALLGATHER, 0, false, false, sendbuf, recvbuf,
         sendcount, recvcount, sendtype, recvtype, (MPI_Op)0);
     if (again != NULL)
         return again->run(again, sendbuf, recvbuf, NULL);
-    return other_MPI_Allgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+    return MPI_Allgather_slow(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
 }
 
 int MPI_Allgatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
@@ -181,20 +184,20 @@ int MPI_Allgatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, vo
 {
     cco_comm *state = cco_enter(comm, CCO_ALLGATHERV);
     if (state == NULL)
-        return cco_native[CCO_BY_MPI].Allgatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts,
-            displs, recvtype, comm);
-    return cco_dispatch(state, &(cco_call){.coll = CCO_ALLGATHERV, .by = CCO_BY_MPI,
+        return cco_native[CCO_CALLER_MPI].Allgatherv(sendbuf, sendcount, sendtype, recvbuf,
+            recvcounts, displs, recvtype, comm);
+    return cco_dispatch(state, &(cco_call){.coll = CCO_ALLGATHERV, .by = CCO_CALLER_MPI,
         .sendbuf = sendbuf, .sendcount = sendcount, .sendtype = sendtype, .recvbuf = recvbuf,
         .recvcounts = recvcounts, .recvdispls = displs, .recvtype = recvtype, .comm = comm});
 }
 
-CCO_OTHERS static int other_MPI_Allreduce(const void *sendbuf, void *recvbuf, int count,
+CCO_SLOW_PATH static int MPI_Allreduce_slow(const void *sendbuf, void *recvbuf, int count,
     MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
 {
     cco_comm *state = cco_enter(comm, CCO_ALLREDUCE);
     if (state == NULL)
-        return cco_native[CCO_BY_MPI].Allreduce(sendbuf, recvbuf, count, datatype, op, comm);
-    return cco_dispatch(state, &(cco_call){.coll = CCO_ALLREDUCE, .by = CCO_BY_MPI,
+        return cco_native[CCO_CALLER_MPI].Allreduce(sendbuf, recvbuf, count, datatype, op, comm);
+    return cco_dispatch(state, &(cco_call){.coll = CCO_ALLREDUCE, .by = CCO_CALLER_MPI,
         .sendbuf = sendbuf, .recvbuf = recvbuf, .sendcount = count, .recvcount = count,
         .sendtype = datatype, .recvtype = datatype, .op = op, .comm = comm, .large = false,
         .root = 0, CCO_NO_ARRAYS});
@@ -204,12 +207,12 @@ int MPI_Allreduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype da
     MPI_Comm comm)
 {
     if (cco_phase_now() == CCO_IDLE)
-        return cco_native[CCO_BY_MPI].Allreduce(sendbuf, recvbuf, count, datatype, op, comm);
-    const cco_repeat *again = CCO_AGAIN(comm, CCO_ALLREDUCE, 0, false, true, sendbuf, recvbuf,
+        return cco_native[CCO_CALLER_MPI].Allreduce(sendbuf, recvbuf, count, datatype, op, comm);
+    const cco_repeat *again = CCO_FAST_PATH(comm, CCO_ALLREDUCE, 0, false, true, sendbuf, recvbuf,
         count, count, datatype, datatype, op);
     if (again != NULL)
         return again->run(again, sendbuf, recvbuf, NULL);
-    return other_MPI_Allreduce(sendbuf, recvbuf, count, datatype, op, comm);
+    return MPI_Allreduce_slow(sendbuf, recvbuf, count, datatype, op, comm);
 }
 
 int MPI_Reduce_scatter(const void *sendbuf, void *recvbuf, const int recvcounts[],
@@ -217,21 +220,21 @@ int MPI_Reduce_scatter(const void *sendbuf, void *recvbuf, const int recvcounts[
 {
     cco_comm *state = cco_enter(comm, CCO_REDUCE_SCATTER);
     if (state == NULL)
-        return cco_native[CCO_BY_MPI].Reduce_scatter(sendbuf, recvbuf, recvcounts, datatype, op,
+        return cco_native[CCO_CALLER_MPI].Reduce_scatter(sendbuf, recvbuf, recvcounts, datatype, op,
             comm);
-    return cco_dispatch(state, &(cco_call){.coll = CCO_REDUCE_SCATTER, .by = CCO_BY_MPI,
+    return cco_dispatch(state, &(cco_call){.coll = CCO_REDUCE_SCATTER, .by = CCO_CALLER_MPI,
         .sendbuf = sendbuf, .recvbuf = recvbuf, .recvcounts = recvcounts, .sendtype = datatype,
         .recvtype = datatype, .op = op, .comm = comm});
 }
 
-CCO_OTHERS static int other_MPI_Reduce_scatter_block(const void *sendbuf, void *recvbuf,
+CCO_SLOW_PATH static int MPI_Reduce_scatter_block_slow(const void *sendbuf, void *recvbuf,
     int recvcount, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
 {
     cco_comm *state = cco_enter(comm, CCO_REDUCE_SCATTER_BLOCK);
     if (state == NULL)
-        return cco_native[CCO_BY_MPI].Reduce_scatter_block(sendbuf, recvbuf, recvcount, datatype,
-            op, comm);
-    return cco_dispatch(state, &(cco_call){.coll = CCO_REDUCE_SCATTER_BLOCK, .by = CCO_BY_MPI,
+        return cco_native[CCO_CALLER_MPI].Reduce_scatter_block(sendbuf, recvbuf, recvcount,
+            datatype, op, comm);
+    return cco_dispatch(state, &(cco_call){.coll = CCO_REDUCE_SCATTER_BLOCK, .by = CCO_CALLER_MPI,
         .sendbuf = sendbuf, .recvbuf = recvbuf, .recvcount = recvcount, .sendtype = datatype,
         .recvtype = datatype, .op = op, .comm = comm, .large = false, .root = 0, CCO_NO_ARRAYS});
 }
@@ -240,23 +243,23 @@ int MPI_Reduce_scatter_block(const void *sendbuf, void *recvbuf, int recvcount,
     MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
 {
     if (cco_phase_now() == CCO_IDLE)
-        return cco_native[CCO_BY_MPI].Reduce_scatter_block(sendbuf, recvbuf, recvcount, datatype,
-            op, comm);
-    const cco_repeat *again = CCO_AGAIN(comm, CCO_REDUCE_SCATTER_BLOCK, 0, false, false, sendbuf,
-        recvbuf, 0, recvcount, datatype, datatype, op);
+        return cco_native[CCO_CALLER_MPI].Reduce_scatter_block(sendbuf, recvbuf, recvcount,
+            datatype, op, comm);
+    const cco_repeat *again = CCO_FAST_PATH(comm, CCO_REDUCE_SCATTER_BLOCK, 0, false, false,
+        sendbuf, recvbuf, 0, recvcount, datatype, datatype, op);
     if (again != NULL)
         return again->run(again, sendbuf, recvbuf, NULL);
-    return other_MPI_Reduce_scatter_block(sendbuf, recvbuf, recvcount, datatype, op, comm);
+    return MPI_Reduce_scatter_block_slow(sendbuf, recvbuf, recvcount, datatype, op, comm);
 }
 
-CCO_OTHERS static int other_MPI_Alltoall(const void *sendbuf, int sendcount, MPI_Datatype sendtype,
-    void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm)
+CCO_SLOW_PATH static int MPI_Alltoall_slow(const void *sendbuf, int sendcount,
+    MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm)
 {
     cco_comm *state = cco_enter(comm, CCO_ALLTOALL);
     if (state == NULL)
-        return cco_native[CCO_BY_MPI].Alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount,
+        return cco_native[CCO_CALLER_MPI].Alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount,
             recvtype, comm);
-    return cco_dispatch(state, &(cco_call){.coll = CCO_ALLTOALL, .by = CCO_BY_MPI,
+    return cco_dispatch(state, &(cco_call){.coll = CCO_ALLTOALL, .by = CCO_CALLER_MPI,
         .sendbuf = sendbuf, .sendcount = sendcount, .sendtype = sendtype, .recvbuf = recvbuf,
         .recvcount = recvcount, .recvtype = recvtype, .comm = comm, .large = false, .root = 0,
         .op = 0, CCO_NO_ARRAYS});
@@ -266,13 +269,13 @@ int MPI_Alltoall(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void
     int recvcount, MPI_Datatype recvtype, MPI_Comm comm)
 {
     if (cco_phase_now() == CCO_IDLE)
-        return cco_native[CCO_BY_MPI].Alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount,
+        return cco_native[CCO_CALLER_MPI].Alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount,
             recvtype, comm);
-    const cco_repeat *again = CCO_AGAIN(comm, CCO_ALLTOALL, 0, false, false, sendbuf, recvbuf,
+    const cco_repeat *again = CCO_FAST_PATH(comm, CCO_ALLTOALL, 0, false, false, sendbuf, recvbuf,
         sendcount, recvcount, sendtype, recvtype, (MPI_Op)0);
     if (again != NULL)
         return again->run(again, sendbuf, recvbuf, NULL);
-    return other_MPI_Alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+    return MPI_Alltoall_slow(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
 }
 
 int MPI_Alltoallv(const void *sendbuf, const int sendcounts[], const int sdispls[],
@@ -281,9 +284,9 @@ int MPI_Alltoallv(const void *sendbuf, const int sendcounts[], const int sdispls
 {
     cco_comm *state = cco_enter(comm, CCO_ALLTOALLV);
     if (state == NULL)
-        return cco_native[CCO_BY_MPI].Alltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf,
+        return cco_native[CCO_CALLER_MPI].Alltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf,
             recvcounts, rdispls, recvtype, comm);
-    return cco_dispatch(state, &(cco_call){.coll = CCO_ALLTOALLV, .by = CCO_BY_MPI,
+    return cco_dispatch(state, &(cco_call){.coll = CCO_ALLTOALLV, .by = CCO_CALLER_MPI,
         .sendbuf = sendbuf, .sendcounts = sendcounts, .senddispls = sdispls, .sendtype = sendtype,
         .recvbuf = recvbuf, .recvcounts = recvcounts, .recvdispls = rdispls, .recvtype = recvtype,
         .comm = comm});
@@ -295,68 +298,70 @@ int MPI_Alltoallw(const void *sendbuf, const int sendcounts[], const int sdispls
 {
     cco_comm *state = cco_enter(comm, CCO_ALLTOALLW);
     if (state == NULL)
-        return cco_native[CCO_BY_MPI].Alltoallw(sendbuf, sendcounts, sdispls, sendtypes, recvbuf,
-            recvcounts, rdispls, recvtypes, comm);
-    return cco_dispatch(state, &(cco_call){.coll = CCO_ALLTOALLW, .by = CCO_BY_MPI,
+        return cco_native[CCO_CALLER_MPI].Alltoallw(sendbuf, sendcounts, sdispls, sendtypes,
+            recvbuf, recvcounts, rdispls, recvtypes, comm);
+    return cco_dispatch(state, &(cco_call){.coll = CCO_ALLTOALLW, .by = CCO_CALLER_MPI,
         .sendbuf = sendbuf, .sendcounts = sendcounts, .senddispls = sdispls, .sendtypes = sendtypes,
         .recvbuf = recvbuf, .recvcounts = recvcounts, .recvdispls = rdispls, .recvtypes = recvtypes,
         .comm = comm});
 }
 
-CCO_OTHERS static int other_MPI_Scan(const void *sendbuf, void *recvbuf, int count,
+CCO_SLOW_PATH static int MPI_Scan_slow(const void *sendbuf, void *recvbuf, int count,
     MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
 {
     cco_comm *state = cco_enter(comm, CCO_SCAN);
     if (state == NULL)
-        return cco_native[CCO_BY_MPI].Scan(sendbuf, recvbuf, count, datatype, op, comm);
-    return cco_dispatch(state, &(cco_call){.coll = CCO_SCAN, .by = CCO_BY_MPI, .sendbuf = sendbuf,
-        .recvbuf = recvbuf, .sendcount = count, .recvcount = count, .sendtype = datatype,
-        .recvtype = datatype, .op = op, .comm = comm, .large = false, .root = 0, CCO_NO_ARRAYS});
+        return cco_native[CCO_CALLER_MPI].Scan(sendbuf, recvbuf, count, datatype, op, comm);
+    return cco_dispatch(state, &(cco_call){.coll = CCO_SCAN, .by = CCO_CALLER_MPI,
+        .sendbuf = sendbuf, .recvbuf = recvbuf, .sendcount = count, .recvcount = count,
+        .sendtype = datatype, .recvtype = datatype, .op = op, .comm = comm, .large = false,
+        .root = 0, CCO_NO_ARRAYS});
 }
 
 int MPI_Scan(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
     MPI_Comm comm)
 {
     if (cco_phase_now() == CCO_IDLE)
-        return cco_native[CCO_BY_MPI].Scan(sendbuf, recvbuf, count, datatype, op, comm);
-    const cco_repeat *again = CCO_AGAIN(comm, CCO_SCAN, 0, false, true, sendbuf, recvbuf, count,
+        return cco_native[CCO_CALLER_MPI].Scan(sendbuf, recvbuf, count, datatype, op, comm);
+    const cco_repeat *again = CCO_FAST_PATH(comm, CCO_SCAN, 0, false, true, sendbuf, recvbuf, count,
         count, datatype, datatype, op);
     if (again != NULL)
         return again->run(again, sendbuf, recvbuf, NULL);
-    return other_MPI_Scan(sendbuf, recvbuf, count, datatype, op, comm);
+    return MPI_Scan_slow(sendbuf, recvbuf, count, datatype, op, comm);
 }
 
-CCO_OTHERS static int other_MPI_Exscan(const void *sendbuf, void *recvbuf, int count,
+CCO_SLOW_PATH static int MPI_Exscan_slow(const void *sendbuf, void *recvbuf, int count,
     MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
 {
     cco_comm *state = cco_enter(comm, CCO_EXSCAN);
     if (state == NULL)
-        return cco_native[CCO_BY_MPI].Exscan(sendbuf, recvbuf, count, datatype, op, comm);
-    return cco_dispatch(state, &(cco_call){.coll = CCO_EXSCAN, .by = CCO_BY_MPI, .sendbuf = sendbuf,
-        .recvbuf = recvbuf, .sendcount = count, .recvcount = count, .sendtype = datatype,
-        .recvtype = datatype, .op = op, .comm = comm, .large = false, .root = 0, CCO_NO_ARRAYS});
+        return cco_native[CCO_CALLER_MPI].Exscan(sendbuf, recvbuf, count, datatype, op, comm);
+    return cco_dispatch(state, &(cco_call){.coll = CCO_EXSCAN, .by = CCO_CALLER_MPI,
+        .sendbuf = sendbuf, .recvbuf = recvbuf, .sendcount = count, .recvcount = count,
+        .sendtype = datatype, .recvtype = datatype, .op = op, .comm = comm, .large = false,
+        .root = 0, CCO_NO_ARRAYS});
 }
 
 int MPI_Exscan(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
     MPI_Comm comm)
 {
     if (cco_phase_now() == CCO_IDLE)
-        return cco_native[CCO_BY_MPI].Exscan(sendbuf, recvbuf, count, datatype, op, comm);
-    const cco_repeat *again = CCO_AGAIN(comm, CCO_EXSCAN, 0, false, true, sendbuf, recvbuf, count,
-        count, datatype, datatype, op);
+        return cco_native[CCO_CALLER_MPI].Exscan(sendbuf, recvbuf, count, datatype, op, comm);
+    const cco_repeat *again = CCO_FAST_PATH(comm, CCO_EXSCAN, 0, false, true, sendbuf, recvbuf,
+        count, count, datatype, datatype, op);
     if (again != NULL)
         return again->run(again, sendbuf, recvbuf, NULL);
-    return other_MPI_Exscan(sendbuf, recvbuf, count, datatype, op, comm);
+    return MPI_Exscan_slow(sendbuf, recvbuf, count, datatype, op, comm);
 }
 
-CCO_OTHERS static int other_MPI_Neighbor_allgather(const void *sendbuf, int sendcount,
+CCO_SLOW_PATH static int MPI_Neighbor_allgather_slow(const void *sendbuf, int sendcount,
     MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm)
 {
     cco_comm *state = cco_enter(comm, CCO_NEIGHBOR_ALLGATHER);
     if (state == NULL)
-        return cco_native[CCO_BY_MPI].Neighbor_allgather(sendbuf, sendcount, sendtype, recvbuf,
+        return cco_native[CCO_CALLER_MPI].Neighbor_allgather(sendbuf, sendcount, sendtype, recvbuf,
             recvcount, recvtype, comm);
-    return cco_dispatch(state, &(cco_call){.coll = CCO_NEIGHBOR_ALLGATHER, .by = CCO_BY_MPI,
+    return cco_dispatch(state, &(cco_call){.coll = CCO_NEIGHBOR_ALLGATHER, .by = CCO_CALLER_MPI,
         .sendbuf = sendbuf, .sendcount = sendcount, .sendtype = sendtype, .recvbuf = recvbuf,
         .recvcount = recvcount, .recvtype = recvtype, .comm = comm, .large = false, .root = 0,
         .op = 0, CCO_NO_ARRAYS});
@@ -366,13 +371,13 @@ int MPI_Neighbor_allgather(const void *sendbuf, int sendcount, MPI_Datatype send
     int recvcount, MPI_Datatype recvtype, MPI_Comm comm)
 {
     if (cco_phase_now() == CCO_IDLE)
-        return cco_native[CCO_BY_MPI].Neighbor_allgather(sendbuf, sendcount, sendtype, recvbuf,
+        return cco_native[CCO_CALLER_MPI].Neighbor_allgather(sendbuf, sendcount, sendtype, recvbuf,
             recvcount, recvtype, comm);
-    const cco_repeat *again = CCO_AGAIN(comm, CCO_NEIGHBOR_ALLGATHER, 0, false, false, sendbuf,
+    const cco_repeat *again = CCO_FAST_PATH(comm, CCO_NEIGHBOR_ALLGATHER, 0, false, false, sendbuf,
         recvbuf, sendcount, recvcount, sendtype, recvtype, (MPI_Op)0);
     if (again != NULL)
         return again->run(again, sendbuf, recvbuf, NULL);
-    return other_MPI_Neighbor_allgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype,
+    return MPI_Neighbor_allgather_slow(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype,
         comm);
 }
 
@@ -381,21 +386,21 @@ int MPI_Neighbor_allgatherv(const void *sendbuf, int sendcount, MPI_Datatype sen
 {
     cco_comm *state = cco_enter(comm, CCO_NEIGHBOR_ALLGATHERV);
     if (state == NULL)
-        return cco_native[CCO_BY_MPI].Neighbor_allgatherv(sendbuf, sendcount, sendtype, recvbuf,
+        return cco_native[CCO_CALLER_MPI].Neighbor_allgatherv(sendbuf, sendcount, sendtype, recvbuf,
             recvcounts, displs, recvtype, comm);
-    return cco_dispatch(state, &(cco_call){.coll = CCO_NEIGHBOR_ALLGATHERV, .by = CCO_BY_MPI,
+    return cco_dispatch(state, &(cco_call){.coll = CCO_NEIGHBOR_ALLGATHERV, .by = CCO_CALLER_MPI,
         .sendbuf = sendbuf, .sendcount = sendcount, .sendtype = sendtype, .recvbuf = recvbuf,
         .recvcounts = recvcounts, .recvdispls = displs, .recvtype = recvtype, .comm = comm});
 }
 
-CCO_OTHERS static int other_MPI_Neighbor_alltoall(const void *sendbuf, int sendcount,
+CCO_SLOW_PATH static int MPI_Neighbor_alltoall_slow(const void *sendbuf, int sendcount,
     MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm)
 {
     cco_comm *state = cco_enter(comm, CCO_NEIGHBOR_ALLTOALL);
     if (state == NULL)
-        return cco_native[CCO_BY_MPI].Neighbor_alltoall(sendbuf, sendcount, sendtype, recvbuf,
+        return cco_native[CCO_CALLER_MPI].Neighbor_alltoall(sendbuf, sendcount, sendtype, recvbuf,
             recvcount, recvtype, comm);
-    return cco_dispatch(state, &(cco_call){.coll = CCO_NEIGHBOR_ALLTOALL, .by = CCO_BY_MPI,
+    return cco_dispatch(state, &(cco_call){.coll = CCO_NEIGHBOR_ALLTOALL, .by = CCO_CALLER_MPI,
         .sendbuf = sendbuf, .sendcount = sendcount, .sendtype = sendtype, .recvbuf = recvbuf,
         .recvcount = recvcount, .recvtype = recvtype, .comm = comm, .large = false, .root = 0,
         .op = 0, CCO_NO_ARRAYS});
@@ -405,13 +410,13 @@ int MPI_Neighbor_alltoall(const void *sendbuf, int sendcount, MPI_Datatype sendt
     int recvcount, MPI_Datatype recvtype, MPI_Comm comm)
 {
     if (cco_phase_now() == CCO_IDLE)
-        return cco_native[CCO_BY_MPI].Neighbor_alltoall(sendbuf, sendcount, sendtype, recvbuf,
+        return cco_native[CCO_CALLER_MPI].Neighbor_alltoall(sendbuf, sendcount, sendtype, recvbuf,
             recvcount, recvtype, comm);
-    const cco_repeat *again = CCO_AGAIN(comm, CCO_NEIGHBOR_ALLTOALL, 0, false, false, sendbuf,
+    const cco_repeat *again = CCO_FAST_PATH(comm, CCO_NEIGHBOR_ALLTOALL, 0, false, false, sendbuf,
         recvbuf, sendcount, recvcount, sendtype, recvtype, (MPI_Op)0);
     if (again != NULL)
         return again->run(again, sendbuf, recvbuf, NULL);
-    return other_MPI_Neighbor_alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype,
+    return MPI_Neighbor_alltoall_slow(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype,
         comm);
 }
 
@@ -421,9 +426,9 @@ int MPI_Neighbor_alltoallv(const void *sendbuf, const int sendcounts[], const in
 {
     cco_comm *state = cco_enter(comm, CCO_NEIGHBOR_ALLTOALLV);
     if (state == NULL)
-        return cco_native[CCO_BY_MPI].Neighbor_alltoallv(sendbuf, sendcounts, sdispls, sendtype,
+        return cco_native[CCO_CALLER_MPI].Neighbor_alltoallv(sendbuf, sendcounts, sdispls, sendtype,
             recvbuf, recvcounts, rdispls, recvtype, comm);
-    return cco_dispatch(state, &(cco_call){.coll = CCO_NEIGHBOR_ALLTOALLV, .by = CCO_BY_MPI,
+    return cco_dispatch(state, &(cco_call){.coll = CCO_NEIGHBOR_ALLTOALLV, .by = CCO_CALLER_MPI,
         .sendbuf = sendbuf, .sendcounts = sendcounts, .senddispls = sdispls, .sendtype = sendtype,
         .recvbuf = recvbuf, .recvcounts = recvcounts, .recvdispls = rdispls, .recvtype = recvtype,
         .comm = comm});
@@ -435,9 +440,9 @@ int MPI_Neighbor_alltoallw(const void *sendbuf, const int sendcounts[], const MP
 {
     cco_comm *state = cco_enter(comm, CCO_NEIGHBOR_ALLTOALLW);
     if (state == NULL)
-        return cco_native[CCO_BY_MPI].Neighbor_alltoallw(sendbuf, sendcounts, sdispls, sendtypes,
-            recvbuf, recvcounts, rdispls, recvtypes, comm);
-    return cco_dispatch(state, &(cco_call){.coll = CCO_NEIGHBOR_ALLTOALLW, .by = CCO_BY_MPI,
+        return cco_native[CCO_CALLER_MPI].Neighbor_alltoallw(sendbuf, sendcounts, sdispls,
+            sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm);
+    return cco_dispatch(state, &(cco_call){.coll = CCO_NEIGHBOR_ALLTOALLW, .by = CCO_CALLER_MPI,
         .sendbuf = sendbuf, .sendcounts = sendcounts, .senddispls = sdispls, .sendtypes = sendtypes,
         .recvbuf = recvbuf, .recvcounts = recvcounts, .recvdispls = rdispls, .recvtypes = recvtypes,
         .comm = comm});
@@ -447,8 +452,8 @@ int MPI_Ibarrier(MPI_Comm comm, MPI_Request *request)
 {
     cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
-        return cco_native[CCO_BY_MPI].Ibarrier(comm, request);
-    return cco_start(state, CCO_NONBLOCKING, &(cco_call){.coll = CCO_BARRIER, .by = CCO_BY_MPI,
+        return cco_native[CCO_CALLER_MPI].Ibarrier(comm, request);
+    return cco_start(state, CCO_NONBLOCKING, &(cco_call){.coll = CCO_BARRIER, .by = CCO_CALLER_MPI,
         .comm = comm}, MPI_INFO_NULL, request);
 }
 
@@ -457,8 +462,8 @@ int MPI_Ibcast(void *buffer, int count, MPI_Datatype datatype, int root, MPI_Com
 {
     cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
-        return cco_native[CCO_BY_MPI].Ibcast(buffer, count, datatype, root, comm, request);
-    return cco_start(state, CCO_NONBLOCKING, &(cco_call){.coll = CCO_BCAST, .by = CCO_BY_MPI,
+        return cco_native[CCO_CALLER_MPI].Ibcast(buffer, count, datatype, root, comm, request);
+    return cco_start(state, CCO_NONBLOCKING, &(cco_call){.coll = CCO_BCAST, .by = CCO_CALLER_MPI,
         .sendbuf = buffer, .recvbuf = buffer, .sendcount = count, .recvcount = count,
         .sendtype = datatype, .recvtype = datatype, .root = root, .comm = comm}, MPI_INFO_NULL,
         request);
@@ -469,9 +474,9 @@ int MPI_Igather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void 
 {
     cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
-        return cco_native[CCO_BY_MPI].Igather(sendbuf, sendcount, sendtype, recvbuf, recvcount,
+        return cco_native[CCO_CALLER_MPI].Igather(sendbuf, sendcount, sendtype, recvbuf, recvcount,
             recvtype, root, comm, request);
-    return cco_start(state, CCO_NONBLOCKING, &(cco_call){.coll = CCO_GATHER, .by = CCO_BY_MPI,
+    return cco_start(state, CCO_NONBLOCKING, &(cco_call){.coll = CCO_GATHER, .by = CCO_CALLER_MPI,
         .sendbuf = sendbuf, .sendcount = sendcount, .sendtype = sendtype, .recvbuf = recvbuf,
         .recvcount = recvcount, .recvtype = recvtype, .root = root, .comm = comm}, MPI_INFO_NULL,
         request);
@@ -483,9 +488,9 @@ int MPI_Igatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void
 {
     cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
-        return cco_native[CCO_BY_MPI].Igatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts,
-            displs, recvtype, root, comm, request);
-    return cco_start(state, CCO_NONBLOCKING, &(cco_call){.coll = CCO_GATHERV, .by = CCO_BY_MPI,
+        return cco_native[CCO_CALLER_MPI].Igatherv(sendbuf, sendcount, sendtype, recvbuf,
+            recvcounts, displs, recvtype, root, comm, request);
+    return cco_start(state, CCO_NONBLOCKING, &(cco_call){.coll = CCO_GATHERV, .by = CCO_CALLER_MPI,
         .sendbuf = sendbuf, .sendcount = sendcount, .sendtype = sendtype, .recvbuf = recvbuf,
         .recvcounts = recvcounts, .recvdispls = displs, .recvtype = recvtype, .root = root,
         .comm = comm}, MPI_INFO_NULL, request);
@@ -496,9 +501,9 @@ int MPI_Iscatter(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void
 {
     cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
-        return cco_native[CCO_BY_MPI].Iscatter(sendbuf, sendcount, sendtype, recvbuf, recvcount,
+        return cco_native[CCO_CALLER_MPI].Iscatter(sendbuf, sendcount, sendtype, recvbuf, recvcount,
             recvtype, root, comm, request);
-    return cco_start(state, CCO_NONBLOCKING, &(cco_call){.coll = CCO_SCATTER, .by = CCO_BY_MPI,
+    return cco_start(state, CCO_NONBLOCKING, &(cco_call){.coll = CCO_SCATTER, .by = CCO_CALLER_MPI,
         .sendbuf = sendbuf, .sendcount = sendcount, .sendtype = sendtype, .recvbuf = recvbuf,
         .recvcount = recvcount, .recvtype = recvtype, .root = root, .comm = comm}, MPI_INFO_NULL,
         request);
@@ -510,9 +515,9 @@ int MPI_Iscatterv(const void *sendbuf, const int sendcounts[], const int displs[
 {
     cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
-        return cco_native[CCO_BY_MPI].Iscatterv(sendbuf, sendcounts, displs, sendtype, recvbuf,
+        return cco_native[CCO_CALLER_MPI].Iscatterv(sendbuf, sendcounts, displs, sendtype, recvbuf,
             recvcount, recvtype, root, comm, request);
-    return cco_start(state, CCO_NONBLOCKING, &(cco_call){.coll = CCO_SCATTERV, .by = CCO_BY_MPI,
+    return cco_start(state, CCO_NONBLOCKING, &(cco_call){.coll = CCO_SCATTERV, .by = CCO_CALLER_MPI,
         .sendbuf = sendbuf, .sendcounts = sendcounts, .senddispls = displs, .sendtype = sendtype,
         .recvbuf = recvbuf, .recvcount = recvcount, .recvtype = recvtype, .root = root,
         .comm = comm}, MPI_INFO_NULL, request);
@@ -523,9 +528,9 @@ int MPI_Ireduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype data
 {
     cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
-        return cco_native[CCO_BY_MPI].Ireduce(sendbuf, recvbuf, count, datatype, op, root, comm,
+        return cco_native[CCO_CALLER_MPI].Ireduce(sendbuf, recvbuf, count, datatype, op, root, comm,
             request);
-    return cco_start(state, CCO_NONBLOCKING, &(cco_call){.coll = CCO_REDUCE, .by = CCO_BY_MPI,
+    return cco_start(state, CCO_NONBLOCKING, &(cco_call){.coll = CCO_REDUCE, .by = CCO_CALLER_MPI,
         .sendbuf = sendbuf, .recvbuf = recvbuf, .sendcount = count, .recvcount = count,
         .sendtype = datatype, .recvtype = datatype, .op = op, .root = root, .comm = comm},
         MPI_INFO_NULL, request);
@@ -536,11 +541,12 @@ int MPI_Iallgather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, vo
 {
     cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
-        return cco_native[CCO_BY_MPI].Iallgather(sendbuf, sendcount, sendtype, recvbuf, recvcount,
-            recvtype, comm, request);
-    return cco_start(state, CCO_NONBLOCKING, &(cco_call){.coll = CCO_ALLGATHER, .by = CCO_BY_MPI,
-        .sendbuf = sendbuf, .sendcount = sendcount, .sendtype = sendtype, .recvbuf = recvbuf,
-        .recvcount = recvcount, .recvtype = recvtype, .comm = comm}, MPI_INFO_NULL, request);
+        return cco_native[CCO_CALLER_MPI].Iallgather(sendbuf, sendcount, sendtype, recvbuf,
+            recvcount, recvtype, comm, request);
+    return cco_start(state, CCO_NONBLOCKING, &(cco_call){.coll = CCO_ALLGATHER,
+        .by = CCO_CALLER_MPI, .sendbuf = sendbuf, .sendcount = sendcount, .sendtype = sendtype,
+        .recvbuf = recvbuf, .recvcount = recvcount, .recvtype = recvtype, .comm = comm},
+        MPI_INFO_NULL, request);
 }
 
 int MPI_Iallgatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
@@ -549,12 +555,12 @@ int MPI_Iallgatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, v
 {
     cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
-        return cco_native[CCO_BY_MPI].Iallgatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts,
-            displs, recvtype, comm, request);
-    return cco_start(state, CCO_NONBLOCKING, &(cco_call){.coll = CCO_ALLGATHERV, .by = CCO_BY_MPI,
-        .sendbuf = sendbuf, .sendcount = sendcount, .sendtype = sendtype, .recvbuf = recvbuf,
-        .recvcounts = recvcounts, .recvdispls = displs, .recvtype = recvtype, .comm = comm},
-        MPI_INFO_NULL, request);
+        return cco_native[CCO_CALLER_MPI].Iallgatherv(sendbuf, sendcount, sendtype, recvbuf,
+            recvcounts, displs, recvtype, comm, request);
+    return cco_start(state, CCO_NONBLOCKING, &(cco_call){.coll = CCO_ALLGATHERV,
+        .by = CCO_CALLER_MPI, .sendbuf = sendbuf, .sendcount = sendcount, .sendtype = sendtype,
+        .recvbuf = recvbuf, .recvcounts = recvcounts, .recvdispls = displs, .recvtype = recvtype,
+        .comm = comm}, MPI_INFO_NULL, request);
 }
 
 int MPI_Iallreduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
@@ -562,12 +568,12 @@ int MPI_Iallreduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype d
 {
     cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
-        return cco_native[CCO_BY_MPI].Iallreduce(sendbuf, recvbuf, count, datatype, op, comm,
+        return cco_native[CCO_CALLER_MPI].Iallreduce(sendbuf, recvbuf, count, datatype, op, comm,
             request);
-    return cco_start(state, CCO_NONBLOCKING, &(cco_call){.coll = CCO_ALLREDUCE, .by = CCO_BY_MPI,
-        .sendbuf = sendbuf, .recvbuf = recvbuf, .sendcount = count, .recvcount = count,
-        .sendtype = datatype, .recvtype = datatype, .op = op, .comm = comm}, MPI_INFO_NULL,
-        request);
+    return cco_start(state, CCO_NONBLOCKING, &(cco_call){.coll = CCO_ALLREDUCE,
+        .by = CCO_CALLER_MPI, .sendbuf = sendbuf, .recvbuf = recvbuf, .sendcount = count,
+        .recvcount = count, .sendtype = datatype, .recvtype = datatype, .op = op, .comm = comm},
+        MPI_INFO_NULL, request);
 }
 
 int MPI_Ireduce_scatter(const void *sendbuf, void *recvbuf, const int recvcounts[],
@@ -575,10 +581,10 @@ int MPI_Ireduce_scatter(const void *sendbuf, void *recvbuf, const int recvcounts
 {
     cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
-        return cco_native[CCO_BY_MPI].Ireduce_scatter(sendbuf, recvbuf, recvcounts, datatype, op,
-            comm, request);
+        return cco_native[CCO_CALLER_MPI].Ireduce_scatter(sendbuf, recvbuf, recvcounts, datatype,
+            op, comm, request);
     return cco_start(state, CCO_NONBLOCKING, &(cco_call){.coll = CCO_REDUCE_SCATTER,
-        .by = CCO_BY_MPI, .sendbuf = sendbuf, .recvbuf = recvbuf, .recvcounts = recvcounts,
+        .by = CCO_CALLER_MPI, .sendbuf = sendbuf, .recvbuf = recvbuf, .recvcounts = recvcounts,
         .sendtype = datatype, .recvtype = datatype, .op = op, .comm = comm}, MPI_INFO_NULL,
         request);
 }
@@ -588,10 +594,10 @@ int MPI_Ireduce_scatter_block(const void *sendbuf, void *recvbuf, int recvcount,
 {
     cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
-        return cco_native[CCO_BY_MPI].Ireduce_scatter_block(sendbuf, recvbuf, recvcount, datatype,
-            op, comm, request);
+        return cco_native[CCO_CALLER_MPI].Ireduce_scatter_block(sendbuf, recvbuf, recvcount,
+            datatype, op, comm, request);
     return cco_start(state, CCO_NONBLOCKING, &(cco_call){.coll = CCO_REDUCE_SCATTER_BLOCK,
-        .by = CCO_BY_MPI, .sendbuf = sendbuf, .recvbuf = recvbuf, .recvcount = recvcount,
+        .by = CCO_CALLER_MPI, .sendbuf = sendbuf, .recvbuf = recvbuf, .recvcount = recvcount,
         .sendtype = datatype, .recvtype = datatype, .op = op, .comm = comm}, MPI_INFO_NULL,
         request);
 }
@@ -601,9 +607,9 @@ int MPI_Ialltoall(const void *sendbuf, int sendcount, MPI_Datatype sendtype, voi
 {
     cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
-        return cco_native[CCO_BY_MPI].Ialltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount,
-            recvtype, comm, request);
-    return cco_start(state, CCO_NONBLOCKING, &(cco_call){.coll = CCO_ALLTOALL, .by = CCO_BY_MPI,
+        return cco_native[CCO_CALLER_MPI].Ialltoall(sendbuf, sendcount, sendtype, recvbuf,
+            recvcount, recvtype, comm, request);
+    return cco_start(state, CCO_NONBLOCKING, &(cco_call){.coll = CCO_ALLTOALL, .by = CCO_CALLER_MPI,
         .sendbuf = sendbuf, .sendcount = sendcount, .sendtype = sendtype, .recvbuf = recvbuf,
         .recvcount = recvcount, .recvtype = recvtype, .comm = comm}, MPI_INFO_NULL, request);
 }
@@ -614,12 +620,12 @@ int MPI_Ialltoallv(const void *sendbuf, const int sendcounts[], const int sdispl
 {
     cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
-        return cco_native[CCO_BY_MPI].Ialltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf,
-            recvcounts, rdispls, recvtype, comm, request);
-    return cco_start(state, CCO_NONBLOCKING, &(cco_call){.coll = CCO_ALLTOALLV, .by = CCO_BY_MPI,
-        .sendbuf = sendbuf, .sendcounts = sendcounts, .senddispls = sdispls, .sendtype = sendtype,
-        .recvbuf = recvbuf, .recvcounts = recvcounts, .recvdispls = rdispls, .recvtype = recvtype,
-        .comm = comm}, MPI_INFO_NULL, request);
+        return cco_native[CCO_CALLER_MPI].Ialltoallv(sendbuf, sendcounts, sdispls, sendtype,
+            recvbuf, recvcounts, rdispls, recvtype, comm, request);
+    return cco_start(state, CCO_NONBLOCKING, &(cco_call){.coll = CCO_ALLTOALLV,
+        .by = CCO_CALLER_MPI, .sendbuf = sendbuf, .sendcounts = sendcounts, .senddispls = sdispls,
+        .sendtype = sendtype, .recvbuf = recvbuf, .recvcounts = recvcounts, .recvdispls = rdispls,
+        .recvtype = recvtype, .comm = comm}, MPI_INFO_NULL, request);
 }
 
 int MPI_Ialltoallw(const void *sendbuf, const int sendcounts[], const int sdispls[],
@@ -628,12 +634,12 @@ int MPI_Ialltoallw(const void *sendbuf, const int sendcounts[], const int sdispl
 {
     cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
-        return cco_native[CCO_BY_MPI].Ialltoallw(sendbuf, sendcounts, sdispls, sendtypes, recvbuf,
-            recvcounts, rdispls, recvtypes, comm, request);
-    return cco_start(state, CCO_NONBLOCKING, &(cco_call){.coll = CCO_ALLTOALLW, .by = CCO_BY_MPI,
-        .sendbuf = sendbuf, .sendcounts = sendcounts, .senddispls = sdispls, .sendtypes = sendtypes,
-        .recvbuf = recvbuf, .recvcounts = recvcounts, .recvdispls = rdispls, .recvtypes = recvtypes,
-        .comm = comm}, MPI_INFO_NULL, request);
+        return cco_native[CCO_CALLER_MPI].Ialltoallw(sendbuf, sendcounts, sdispls, sendtypes,
+            recvbuf, recvcounts, rdispls, recvtypes, comm, request);
+    return cco_start(state, CCO_NONBLOCKING, &(cco_call){.coll = CCO_ALLTOALLW,
+        .by = CCO_CALLER_MPI, .sendbuf = sendbuf, .sendcounts = sendcounts, .senddispls = sdispls,
+        .sendtypes = sendtypes, .recvbuf = recvbuf, .recvcounts = recvcounts, .recvdispls = rdispls,
+        .recvtypes = recvtypes, .comm = comm}, MPI_INFO_NULL, request);
 }
 
 int MPI_Iscan(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
@@ -641,8 +647,9 @@ int MPI_Iscan(const void *sendbuf, void *recvbuf, int count, MPI_Datatype dataty
 {
     cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
-        return cco_native[CCO_BY_MPI].Iscan(sendbuf, recvbuf, count, datatype, op, comm, request);
-    return cco_start(state, CCO_NONBLOCKING, &(cco_call){.coll = CCO_SCAN, .by = CCO_BY_MPI,
+        return cco_native[CCO_CALLER_MPI].Iscan(sendbuf, recvbuf, count, datatype, op, comm,
+            request);
+    return cco_start(state, CCO_NONBLOCKING, &(cco_call){.coll = CCO_SCAN, .by = CCO_CALLER_MPI,
         .sendbuf = sendbuf, .recvbuf = recvbuf, .sendcount = count, .recvcount = count,
         .sendtype = datatype, .recvtype = datatype, .op = op, .comm = comm}, MPI_INFO_NULL,
         request);
@@ -653,8 +660,9 @@ int MPI_Iexscan(const void *sendbuf, void *recvbuf, int count, MPI_Datatype data
 {
     cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
-        return cco_native[CCO_BY_MPI].Iexscan(sendbuf, recvbuf, count, datatype, op, comm, request);
-    return cco_start(state, CCO_NONBLOCKING, &(cco_call){.coll = CCO_EXSCAN, .by = CCO_BY_MPI,
+        return cco_native[CCO_CALLER_MPI].Iexscan(sendbuf, recvbuf, count, datatype, op, comm,
+            request);
+    return cco_start(state, CCO_NONBLOCKING, &(cco_call){.coll = CCO_EXSCAN, .by = CCO_CALLER_MPI,
         .sendbuf = sendbuf, .recvbuf = recvbuf, .sendcount = count, .recvcount = count,
         .sendtype = datatype, .recvtype = datatype, .op = op, .comm = comm}, MPI_INFO_NULL,
         request);
@@ -665,10 +673,10 @@ int MPI_Ineighbor_allgather(const void *sendbuf, int sendcount, MPI_Datatype sen
 {
     cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
-        return cco_native[CCO_BY_MPI].Ineighbor_allgather(sendbuf, sendcount, sendtype, recvbuf,
+        return cco_native[CCO_CALLER_MPI].Ineighbor_allgather(sendbuf, sendcount, sendtype, recvbuf,
             recvcount, recvtype, comm, request);
     return cco_start(state, CCO_NONBLOCKING, &(cco_call){.coll = CCO_NEIGHBOR_ALLGATHER,
-        .by = CCO_BY_MPI, .sendbuf = sendbuf, .sendcount = sendcount, .sendtype = sendtype,
+        .by = CCO_CALLER_MPI, .sendbuf = sendbuf, .sendcount = sendcount, .sendtype = sendtype,
         .recvbuf = recvbuf, .recvcount = recvcount, .recvtype = recvtype, .comm = comm},
         MPI_INFO_NULL, request);
 }
@@ -679,10 +687,10 @@ int MPI_Ineighbor_allgatherv(const void *sendbuf, int sendcount, MPI_Datatype se
 {
     cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
-        return cco_native[CCO_BY_MPI].Ineighbor_allgatherv(sendbuf, sendcount, sendtype, recvbuf,
-            recvcounts, displs, recvtype, comm, request);
+        return cco_native[CCO_CALLER_MPI].Ineighbor_allgatherv(sendbuf, sendcount, sendtype,
+            recvbuf, recvcounts, displs, recvtype, comm, request);
     return cco_start(state, CCO_NONBLOCKING, &(cco_call){.coll = CCO_NEIGHBOR_ALLGATHERV,
-        .by = CCO_BY_MPI, .sendbuf = sendbuf, .sendcount = sendcount, .sendtype = sendtype,
+        .by = CCO_CALLER_MPI, .sendbuf = sendbuf, .sendcount = sendcount, .sendtype = sendtype,
         .recvbuf = recvbuf, .recvcounts = recvcounts, .recvdispls = displs, .recvtype = recvtype,
         .comm = comm}, MPI_INFO_NULL, request);
 }
@@ -692,10 +700,10 @@ int MPI_Ineighbor_alltoall(const void *sendbuf, int sendcount, MPI_Datatype send
 {
     cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
-        return cco_native[CCO_BY_MPI].Ineighbor_alltoall(sendbuf, sendcount, sendtype, recvbuf,
+        return cco_native[CCO_CALLER_MPI].Ineighbor_alltoall(sendbuf, sendcount, sendtype, recvbuf,
             recvcount, recvtype, comm, request);
     return cco_start(state, CCO_NONBLOCKING, &(cco_call){.coll = CCO_NEIGHBOR_ALLTOALL,
-        .by = CCO_BY_MPI, .sendbuf = sendbuf, .sendcount = sendcount, .sendtype = sendtype,
+        .by = CCO_CALLER_MPI, .sendbuf = sendbuf, .sendcount = sendcount, .sendtype = sendtype,
         .recvbuf = recvbuf, .recvcount = recvcount, .recvtype = recvtype, .comm = comm},
         MPI_INFO_NULL, request);
 }
@@ -706,10 +714,10 @@ int MPI_Ineighbor_alltoallv(const void *sendbuf, const int sendcounts[], const i
 {
     cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
-        return cco_native[CCO_BY_MPI].Ineighbor_alltoallv(sendbuf, sendcounts, sdispls, sendtype,
-            recvbuf, recvcounts, rdispls, recvtype, comm, request);
+        return cco_native[CCO_CALLER_MPI].Ineighbor_alltoallv(sendbuf, sendcounts, sdispls,
+            sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, request);
     return cco_start(state, CCO_NONBLOCKING, &(cco_call){.coll = CCO_NEIGHBOR_ALLTOALLV,
-        .by = CCO_BY_MPI, .sendbuf = sendbuf, .sendcounts = sendcounts, .senddispls = sdispls,
+        .by = CCO_CALLER_MPI, .sendbuf = sendbuf, .sendcounts = sendcounts, .senddispls = sdispls,
         .sendtype = sendtype, .recvbuf = recvbuf, .recvcounts = recvcounts, .recvdispls = rdispls,
         .recvtype = recvtype, .comm = comm}, MPI_INFO_NULL, request);
 }
@@ -720,10 +728,10 @@ int MPI_Ineighbor_alltoallw(const void *sendbuf, const int sendcounts[], const M
 {
     cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
-        return cco_native[CCO_BY_MPI].Ineighbor_alltoallw(sendbuf, sendcounts, sdispls, sendtypes,
-            recvbuf, recvcounts, rdispls, recvtypes, comm, request);
+        return cco_native[CCO_CALLER_MPI].Ineighbor_alltoallw(sendbuf, sendcounts, sdispls,
+            sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, request);
     return cco_start(state, CCO_NONBLOCKING, &(cco_call){.coll = CCO_NEIGHBOR_ALLTOALLW,
-        .by = CCO_BY_MPI, .sendbuf = sendbuf, .sendcounts = sendcounts, .senddispls = sdispls,
+        .by = CCO_CALLER_MPI, .sendbuf = sendbuf, .sendcounts = sendcounts, .senddispls = sdispls,
         .sendtypes = sendtypes, .recvbuf = recvbuf, .recvcounts = recvcounts, .recvdispls = rdispls,
         .recvtypes = recvtypes, .comm = comm}, MPI_INFO_NULL, request);
 }
@@ -733,8 +741,8 @@ int CCO_MPI_INIT(Barrier_init)(MPI_Comm comm, MPI_Info info, MPI_Request *reques
 {
     cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
-        return cco_native[CCO_BY_MPI].Barrier_init(comm, info, request);
-    return cco_start(state, CCO_PERSISTENT, &(cco_call){.coll = CCO_BARRIER, .by = CCO_BY_MPI,
+        return cco_native[CCO_CALLER_MPI].Barrier_init(comm, info, request);
+    return cco_start(state, CCO_PERSISTENT, &(cco_call){.coll = CCO_BARRIER, .by = CCO_CALLER_MPI,
         .comm = comm}, info, request);
 }
 
@@ -743,9 +751,9 @@ int CCO_MPI_INIT(Bcast_init)(void *buffer, int count, MPI_Datatype datatype, int
 {
     cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
-        return cco_native[CCO_BY_MPI].Bcast_init(buffer, count, datatype, root, comm, info,
+        return cco_native[CCO_CALLER_MPI].Bcast_init(buffer, count, datatype, root, comm, info,
             request);
-    return cco_start(state, CCO_PERSISTENT, &(cco_call){.coll = CCO_BCAST, .by = CCO_BY_MPI,
+    return cco_start(state, CCO_PERSISTENT, &(cco_call){.coll = CCO_BCAST, .by = CCO_CALLER_MPI,
         .sendbuf = buffer, .recvbuf = buffer, .sendcount = count, .recvcount = count,
         .sendtype = datatype, .recvtype = datatype, .root = root, .comm = comm}, info, request);
 }
@@ -756,9 +764,9 @@ int CCO_MPI_INIT(Gather_init)(const void *sendbuf, int sendcount, MPI_Datatype s
 {
     cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
-        return cco_native[CCO_BY_MPI].Gather_init(sendbuf, sendcount, sendtype, recvbuf, recvcount,
-            recvtype, root, comm, info, request);
-    return cco_start(state, CCO_PERSISTENT, &(cco_call){.coll = CCO_GATHER, .by = CCO_BY_MPI,
+        return cco_native[CCO_CALLER_MPI].Gather_init(sendbuf, sendcount, sendtype, recvbuf,
+            recvcount, recvtype, root, comm, info, request);
+    return cco_start(state, CCO_PERSISTENT, &(cco_call){.coll = CCO_GATHER, .by = CCO_CALLER_MPI,
         .sendbuf = sendbuf, .sendcount = sendcount, .sendtype = sendtype, .recvbuf = recvbuf,
         .recvcount = recvcount, .recvtype = recvtype, .root = root, .comm = comm}, info, request);
 }
@@ -769,9 +777,9 @@ int CCO_MPI_INIT(Gatherv_init)(const void *sendbuf, int sendcount, MPI_Datatype 
 {
     cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
-        return cco_native[CCO_BY_MPI].Gatherv_init(sendbuf, sendcount, sendtype, recvbuf,
+        return cco_native[CCO_CALLER_MPI].Gatherv_init(sendbuf, sendcount, sendtype, recvbuf,
             recvcounts, displs, recvtype, root, comm, info, request);
-    return cco_start(state, CCO_PERSISTENT, &(cco_call){.coll = CCO_GATHERV, .by = CCO_BY_MPI,
+    return cco_start(state, CCO_PERSISTENT, &(cco_call){.coll = CCO_GATHERV, .by = CCO_CALLER_MPI,
         .sendbuf = sendbuf, .sendcount = sendcount, .sendtype = sendtype, .recvbuf = recvbuf,
         .recvcounts = recvcounts, .recvdispls = displs, .recvtype = recvtype, .root = root,
         .comm = comm}, info, request);
@@ -783,9 +791,9 @@ int CCO_MPI_INIT(Scatter_init)(const void *sendbuf, int sendcount, MPI_Datatype 
 {
     cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
-        return cco_native[CCO_BY_MPI].Scatter_init(sendbuf, sendcount, sendtype, recvbuf, recvcount,
-            recvtype, root, comm, info, request);
-    return cco_start(state, CCO_PERSISTENT, &(cco_call){.coll = CCO_SCATTER, .by = CCO_BY_MPI,
+        return cco_native[CCO_CALLER_MPI].Scatter_init(sendbuf, sendcount, sendtype, recvbuf,
+            recvcount, recvtype, root, comm, info, request);
+    return cco_start(state, CCO_PERSISTENT, &(cco_call){.coll = CCO_SCATTER, .by = CCO_CALLER_MPI,
         .sendbuf = sendbuf, .sendcount = sendcount, .sendtype = sendtype, .recvbuf = recvbuf,
         .recvcount = recvcount, .recvtype = recvtype, .root = root, .comm = comm}, info, request);
 }
@@ -796,9 +804,9 @@ int CCO_MPI_INIT(Scatterv_init)(const void *sendbuf, const int sendcounts[], con
 {
     cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
-        return cco_native[CCO_BY_MPI].Scatterv_init(sendbuf, sendcounts, displs, sendtype, recvbuf,
-            recvcount, recvtype, root, comm, info, request);
-    return cco_start(state, CCO_PERSISTENT, &(cco_call){.coll = CCO_SCATTERV, .by = CCO_BY_MPI,
+        return cco_native[CCO_CALLER_MPI].Scatterv_init(sendbuf, sendcounts, displs, sendtype,
+            recvbuf, recvcount, recvtype, root, comm, info, request);
+    return cco_start(state, CCO_PERSISTENT, &(cco_call){.coll = CCO_SCATTERV, .by = CCO_CALLER_MPI,
         .sendbuf = sendbuf, .sendcounts = sendcounts, .senddispls = displs, .sendtype = sendtype,
         .recvbuf = recvbuf, .recvcount = recvcount, .recvtype = recvtype, .root = root,
         .comm = comm}, info, request);
@@ -809,9 +817,9 @@ int CCO_MPI_INIT(Reduce_init)(const void *sendbuf, void *recvbuf, int count, MPI
 {
     cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
-        return cco_native[CCO_BY_MPI].Reduce_init(sendbuf, recvbuf, count, datatype, op, root, comm,
-            info, request);
-    return cco_start(state, CCO_PERSISTENT, &(cco_call){.coll = CCO_REDUCE, .by = CCO_BY_MPI,
+        return cco_native[CCO_CALLER_MPI].Reduce_init(sendbuf, recvbuf, count, datatype, op, root,
+            comm, info, request);
+    return cco_start(state, CCO_PERSISTENT, &(cco_call){.coll = CCO_REDUCE, .by = CCO_CALLER_MPI,
         .sendbuf = sendbuf, .recvbuf = recvbuf, .sendcount = count, .recvcount = count,
         .sendtype = datatype, .recvtype = datatype, .op = op, .root = root, .comm = comm}, info,
         request);
@@ -823,9 +831,9 @@ int CCO_MPI_INIT(Allgather_init)(const void *sendbuf, int sendcount, MPI_Datatyp
 {
     cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
-        return cco_native[CCO_BY_MPI].Allgather_init(sendbuf, sendcount, sendtype, recvbuf,
+        return cco_native[CCO_CALLER_MPI].Allgather_init(sendbuf, sendcount, sendtype, recvbuf,
             recvcount, recvtype, comm, info, request);
-    return cco_start(state, CCO_PERSISTENT, &(cco_call){.coll = CCO_ALLGATHER, .by = CCO_BY_MPI,
+    return cco_start(state, CCO_PERSISTENT, &(cco_call){.coll = CCO_ALLGATHER, .by = CCO_CALLER_MPI,
         .sendbuf = sendbuf, .sendcount = sendcount, .sendtype = sendtype, .recvbuf = recvbuf,
         .recvcount = recvcount, .recvtype = recvtype, .comm = comm}, info, request);
 }
@@ -836,12 +844,12 @@ int CCO_MPI_INIT(Allgatherv_init)(const void *sendbuf, int sendcount, MPI_Dataty
 {
     cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
-        return cco_native[CCO_BY_MPI].Allgatherv_init(sendbuf, sendcount, sendtype, recvbuf,
+        return cco_native[CCO_CALLER_MPI].Allgatherv_init(sendbuf, sendcount, sendtype, recvbuf,
             recvcounts, displs, recvtype, comm, info, request);
-    return cco_start(state, CCO_PERSISTENT, &(cco_call){.coll = CCO_ALLGATHERV, .by = CCO_BY_MPI,
-        .sendbuf = sendbuf, .sendcount = sendcount, .sendtype = sendtype, .recvbuf = recvbuf,
-        .recvcounts = recvcounts, .recvdispls = displs, .recvtype = recvtype, .comm = comm}, info,
-        request);
+    return cco_start(state, CCO_PERSISTENT, &(cco_call){.coll = CCO_ALLGATHERV,
+        .by = CCO_CALLER_MPI, .sendbuf = sendbuf, .sendcount = sendcount, .sendtype = sendtype,
+        .recvbuf = recvbuf, .recvcounts = recvcounts, .recvdispls = displs, .recvtype = recvtype,
+        .comm = comm}, info, request);
 }
 
 int CCO_MPI_INIT(Allreduce_init)(const void *sendbuf, void *recvbuf, int count,
@@ -849,9 +857,9 @@ int CCO_MPI_INIT(Allreduce_init)(const void *sendbuf, void *recvbuf, int count,
 {
     cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
-        return cco_native[CCO_BY_MPI].Allreduce_init(sendbuf, recvbuf, count, datatype, op, comm,
-            info, request);
-    return cco_start(state, CCO_PERSISTENT, &(cco_call){.coll = CCO_ALLREDUCE, .by = CCO_BY_MPI,
+        return cco_native[CCO_CALLER_MPI].Allreduce_init(sendbuf, recvbuf, count, datatype, op,
+            comm, info, request);
+    return cco_start(state, CCO_PERSISTENT, &(cco_call){.coll = CCO_ALLREDUCE, .by = CCO_CALLER_MPI,
         .sendbuf = sendbuf, .recvbuf = recvbuf, .sendcount = count, .recvcount = count,
         .sendtype = datatype, .recvtype = datatype, .op = op, .comm = comm}, info, request);
 }
@@ -861,10 +869,10 @@ int CCO_MPI_INIT(Reduce_scatter_init)(const void *sendbuf, void *recvbuf, const 
 {
     cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
-        return cco_native[CCO_BY_MPI].Reduce_scatter_init(sendbuf, recvbuf, recvcounts, datatype,
-            op, comm, info, request);
+        return cco_native[CCO_CALLER_MPI].Reduce_scatter_init(sendbuf, recvbuf, recvcounts,
+            datatype, op, comm, info, request);
     return cco_start(state, CCO_PERSISTENT, &(cco_call){.coll = CCO_REDUCE_SCATTER,
-        .by = CCO_BY_MPI, .sendbuf = sendbuf, .recvbuf = recvbuf, .recvcounts = recvcounts,
+        .by = CCO_CALLER_MPI, .sendbuf = sendbuf, .recvbuf = recvbuf, .recvcounts = recvcounts,
         .sendtype = datatype, .recvtype = datatype, .op = op, .comm = comm}, info, request);
 }
 
@@ -873,10 +881,10 @@ int CCO_MPI_INIT(Reduce_scatter_block_init)(const void *sendbuf, void *recvbuf, 
 {
     cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
-        return cco_native[CCO_BY_MPI].Reduce_scatter_block_init(sendbuf, recvbuf, recvcount,
+        return cco_native[CCO_CALLER_MPI].Reduce_scatter_block_init(sendbuf, recvbuf, recvcount,
             datatype, op, comm, info, request);
     return cco_start(state, CCO_PERSISTENT, &(cco_call){.coll = CCO_REDUCE_SCATTER_BLOCK,
-        .by = CCO_BY_MPI, .sendbuf = sendbuf, .recvbuf = recvbuf, .recvcount = recvcount,
+        .by = CCO_CALLER_MPI, .sendbuf = sendbuf, .recvbuf = recvbuf, .recvcount = recvcount,
         .sendtype = datatype, .recvtype = datatype, .op = op, .comm = comm}, info, request);
 }
 
@@ -886,9 +894,9 @@ int CCO_MPI_INIT(Alltoall_init)(const void *sendbuf, int sendcount, MPI_Datatype
 {
     cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
-        return cco_native[CCO_BY_MPI].Alltoall_init(sendbuf, sendcount, sendtype, recvbuf,
+        return cco_native[CCO_CALLER_MPI].Alltoall_init(sendbuf, sendcount, sendtype, recvbuf,
             recvcount, recvtype, comm, info, request);
-    return cco_start(state, CCO_PERSISTENT, &(cco_call){.coll = CCO_ALLTOALL, .by = CCO_BY_MPI,
+    return cco_start(state, CCO_PERSISTENT, &(cco_call){.coll = CCO_ALLTOALL, .by = CCO_CALLER_MPI,
         .sendbuf = sendbuf, .sendcount = sendcount, .sendtype = sendtype, .recvbuf = recvbuf,
         .recvcount = recvcount, .recvtype = recvtype, .comm = comm}, info, request);
 }
@@ -899,9 +907,9 @@ int CCO_MPI_INIT(Alltoallv_init)(const void *sendbuf, const int sendcounts[], co
 {
     cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
-        return cco_native[CCO_BY_MPI].Alltoallv_init(sendbuf, sendcounts, sdispls, sendtype,
+        return cco_native[CCO_CALLER_MPI].Alltoallv_init(sendbuf, sendcounts, sdispls, sendtype,
             recvbuf, recvcounts, rdispls, recvtype, comm, info, request);
-    return cco_start(state, CCO_PERSISTENT, &(cco_call){.coll = CCO_ALLTOALLV, .by = CCO_BY_MPI,
+    return cco_start(state, CCO_PERSISTENT, &(cco_call){.coll = CCO_ALLTOALLV, .by = CCO_CALLER_MPI,
         .sendbuf = sendbuf, .sendcounts = sendcounts, .senddispls = sdispls, .sendtype = sendtype,
         .recvbuf = recvbuf, .recvcounts = recvcounts, .recvdispls = rdispls, .recvtype = recvtype,
         .comm = comm}, info, request);
@@ -913,9 +921,9 @@ int CCO_MPI_INIT(Alltoallw_init)(const void *sendbuf, const int sendcounts[], co
 {
     cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
-        return cco_native[CCO_BY_MPI].Alltoallw_init(sendbuf, sendcounts, sdispls, sendtypes,
+        return cco_native[CCO_CALLER_MPI].Alltoallw_init(sendbuf, sendcounts, sdispls, sendtypes,
             recvbuf, recvcounts, rdispls, recvtypes, comm, info, request);
-    return cco_start(state, CCO_PERSISTENT, &(cco_call){.coll = CCO_ALLTOALLW, .by = CCO_BY_MPI,
+    return cco_start(state, CCO_PERSISTENT, &(cco_call){.coll = CCO_ALLTOALLW, .by = CCO_CALLER_MPI,
         .sendbuf = sendbuf, .sendcounts = sendcounts, .senddispls = sdispls, .sendtypes = sendtypes,
         .recvbuf = recvbuf, .recvcounts = recvcounts, .recvdispls = rdispls, .recvtypes = recvtypes,
         .comm = comm}, info, request);
@@ -926,9 +934,9 @@ int CCO_MPI_INIT(Scan_init)(const void *sendbuf, void *recvbuf, int count, MPI_D
 {
     cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
-        return cco_native[CCO_BY_MPI].Scan_init(sendbuf, recvbuf, count, datatype, op, comm, info,
-            request);
-    return cco_start(state, CCO_PERSISTENT, &(cco_call){.coll = CCO_SCAN, .by = CCO_BY_MPI,
+        return cco_native[CCO_CALLER_MPI].Scan_init(sendbuf, recvbuf, count, datatype, op, comm,
+            info, request);
+    return cco_start(state, CCO_PERSISTENT, &(cco_call){.coll = CCO_SCAN, .by = CCO_CALLER_MPI,
         .sendbuf = sendbuf, .recvbuf = recvbuf, .sendcount = count, .recvcount = count,
         .sendtype = datatype, .recvtype = datatype, .op = op, .comm = comm}, info, request);
 }
@@ -938,9 +946,9 @@ int CCO_MPI_INIT(Exscan_init)(const void *sendbuf, void *recvbuf, int count, MPI
 {
     cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
-        return cco_native[CCO_BY_MPI].Exscan_init(sendbuf, recvbuf, count, datatype, op, comm, info,
-            request);
-    return cco_start(state, CCO_PERSISTENT, &(cco_call){.coll = CCO_EXSCAN, .by = CCO_BY_MPI,
+        return cco_native[CCO_CALLER_MPI].Exscan_init(sendbuf, recvbuf, count, datatype, op, comm,
+            info, request);
+    return cco_start(state, CCO_PERSISTENT, &(cco_call){.coll = CCO_EXSCAN, .by = CCO_CALLER_MPI,
         .sendbuf = sendbuf, .recvbuf = recvbuf, .sendcount = count, .recvcount = count,
         .sendtype = datatype, .recvtype = datatype, .op = op, .comm = comm}, info, request);
 }
@@ -951,10 +959,10 @@ int CCO_MPI_INIT(Neighbor_allgather_init)(const void *sendbuf, int sendcount, MP
 {
     cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
-        return cco_native[CCO_BY_MPI].Neighbor_allgather_init(sendbuf, sendcount, sendtype, recvbuf,
-            recvcount, recvtype, comm, info, request);
+        return cco_native[CCO_CALLER_MPI].Neighbor_allgather_init(sendbuf, sendcount, sendtype,
+            recvbuf, recvcount, recvtype, comm, info, request);
     return cco_start(state, CCO_PERSISTENT, &(cco_call){.coll = CCO_NEIGHBOR_ALLGATHER,
-        .by = CCO_BY_MPI, .sendbuf = sendbuf, .sendcount = sendcount, .sendtype = sendtype,
+        .by = CCO_CALLER_MPI, .sendbuf = sendbuf, .sendcount = sendcount, .sendtype = sendtype,
         .recvbuf = recvbuf, .recvcount = recvcount, .recvtype = recvtype, .comm = comm}, info,
         request);
 }
@@ -965,10 +973,10 @@ int CCO_MPI_INIT(Neighbor_allgatherv_init)(const void *sendbuf, int sendcount,
 {
     cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
-        return cco_native[CCO_BY_MPI].Neighbor_allgatherv_init(sendbuf, sendcount, sendtype,
+        return cco_native[CCO_CALLER_MPI].Neighbor_allgatherv_init(sendbuf, sendcount, sendtype,
             recvbuf, recvcounts, displs, recvtype, comm, info, request);
     return cco_start(state, CCO_PERSISTENT, &(cco_call){.coll = CCO_NEIGHBOR_ALLGATHERV,
-        .by = CCO_BY_MPI, .sendbuf = sendbuf, .sendcount = sendcount, .sendtype = sendtype,
+        .by = CCO_CALLER_MPI, .sendbuf = sendbuf, .sendcount = sendcount, .sendtype = sendtype,
         .recvbuf = recvbuf, .recvcounts = recvcounts, .recvdispls = displs, .recvtype = recvtype,
         .comm = comm}, info, request);
 }
@@ -979,10 +987,10 @@ int CCO_MPI_INIT(Neighbor_alltoall_init)(const void *sendbuf, int sendcount, MPI
 {
     cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
-        return cco_native[CCO_BY_MPI].Neighbor_alltoall_init(sendbuf, sendcount, sendtype, recvbuf,
-            recvcount, recvtype, comm, info, request);
+        return cco_native[CCO_CALLER_MPI].Neighbor_alltoall_init(sendbuf, sendcount, sendtype,
+            recvbuf, recvcount, recvtype, comm, info, request);
     return cco_start(state, CCO_PERSISTENT, &(cco_call){.coll = CCO_NEIGHBOR_ALLTOALL,
-        .by = CCO_BY_MPI, .sendbuf = sendbuf, .sendcount = sendcount, .sendtype = sendtype,
+        .by = CCO_CALLER_MPI, .sendbuf = sendbuf, .sendcount = sendcount, .sendtype = sendtype,
         .recvbuf = recvbuf, .recvcount = recvcount, .recvtype = recvtype, .comm = comm}, info,
         request);
 }
@@ -993,10 +1001,10 @@ int CCO_MPI_INIT(Neighbor_alltoallv_init)(const void *sendbuf, const int sendcou
 {
     cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
-        return cco_native[CCO_BY_MPI].Neighbor_alltoallv_init(sendbuf, sendcounts, sdispls,
+        return cco_native[CCO_CALLER_MPI].Neighbor_alltoallv_init(sendbuf, sendcounts, sdispls,
             sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, info, request);
     return cco_start(state, CCO_PERSISTENT, &(cco_call){.coll = CCO_NEIGHBOR_ALLTOALLV,
-        .by = CCO_BY_MPI, .sendbuf = sendbuf, .sendcounts = sendcounts, .senddispls = sdispls,
+        .by = CCO_CALLER_MPI, .sendbuf = sendbuf, .sendcounts = sendcounts, .senddispls = sdispls,
         .sendtype = sendtype, .recvbuf = recvbuf, .recvcounts = recvcounts, .recvdispls = rdispls,
         .recvtype = recvtype, .comm = comm}, info, request);
 }
@@ -1008,23 +1016,23 @@ int CCO_MPI_INIT(Neighbor_alltoallw_init)(const void *sendbuf, const int sendcou
 {
     cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
-        return cco_native[CCO_BY_MPI].Neighbor_alltoallw_init(sendbuf, sendcounts, sdispls,
+        return cco_native[CCO_CALLER_MPI].Neighbor_alltoallw_init(sendbuf, sendcounts, sdispls,
             sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, info, request);
     return cco_start(state, CCO_PERSISTENT, &(cco_call){.coll = CCO_NEIGHBOR_ALLTOALLW,
-        .by = CCO_BY_MPI, .sendbuf = sendbuf, .sendcounts = sendcounts, .senddispls = sdispls,
+        .by = CCO_CALLER_MPI, .sendbuf = sendbuf, .sendcounts = sendcounts, .senddispls = sdispls,
         .sendtypes = sendtypes, .recvbuf = recvbuf, .recvcounts = recvcounts, .recvdispls = rdispls,
         .recvtypes = recvtypes, .comm = comm}, info, request);
 }
 #endif
 
 #if defined(CRESTA_HAVE_LARGE_COUNT)
-CCO_OTHERS static int other_MPI_Bcast_c(void *buffer, MPI_Count count, MPI_Datatype datatype,
+CCO_SLOW_PATH static int MPI_Bcast_c_slow(void *buffer, MPI_Count count, MPI_Datatype datatype,
     int root, MPI_Comm comm)
 {
     cco_comm *state = cco_enter(comm, CCO_BCAST);
     if (state == NULL)
-        return cco_native[CCO_BY_MPI].Bcast_c(buffer, count, datatype, root, comm);
-    return cco_dispatch(state, &(cco_call){.coll = CCO_BCAST, .by = CCO_BY_MPI, .large = true,
+        return cco_native[CCO_CALLER_MPI].Bcast_c(buffer, count, datatype, root, comm);
+    return cco_dispatch(state, &(cco_call){.coll = CCO_BCAST, .by = CCO_CALLER_MPI, .large = true,
         .sendbuf = buffer, .recvbuf = buffer, .sendcount = count, .recvcount = count,
         .sendtype = datatype, .recvtype = datatype, .root = root, .comm = comm, .op = 0,
         CCO_NO_ARRAYS});
@@ -1033,23 +1041,23 @@ CCO_OTHERS static int other_MPI_Bcast_c(void *buffer, MPI_Count count, MPI_Datat
 int MPI_Bcast_c(void *buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm)
 {
     if (cco_phase_now() == CCO_IDLE)
-        return cco_native[CCO_BY_MPI].Bcast_c(buffer, count, datatype, root, comm);
-    const cco_repeat *again = CCO_AGAIN(comm, CCO_BCAST, root, true, true, buffer, buffer, count,
-        count, datatype, datatype, (MPI_Op)0);
+        return cco_native[CCO_CALLER_MPI].Bcast_c(buffer, count, datatype, root, comm);
+    const cco_repeat *again = CCO_FAST_PATH(comm, CCO_BCAST, root, true, true, buffer, buffer,
+        count, count, datatype, datatype, (MPI_Op)0);
     if (again != NULL)
         return again->run(again, buffer, buffer, NULL);
-    return other_MPI_Bcast_c(buffer, count, datatype, root, comm);
+    return MPI_Bcast_c_slow(buffer, count, datatype, root, comm);
 }
 
-CCO_OTHERS static int other_MPI_Gather_c(const void *sendbuf, MPI_Count sendcount,
+CCO_SLOW_PATH static int MPI_Gather_c_slow(const void *sendbuf, MPI_Count sendcount,
     MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root,
     MPI_Comm comm)
 {
     cco_comm *state = cco_enter(comm, CCO_GATHER);
     if (state == NULL)
-        return cco_native[CCO_BY_MPI].Gather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount,
+        return cco_native[CCO_CALLER_MPI].Gather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount,
             recvtype, root, comm);
-    return cco_dispatch(state, &(cco_call){.coll = CCO_GATHER, .by = CCO_BY_MPI, .large = true,
+    return cco_dispatch(state, &(cco_call){.coll = CCO_GATHER, .by = CCO_CALLER_MPI, .large = true,
         .sendbuf = sendbuf, .sendcount = sendcount, .sendtype = sendtype, .recvbuf = recvbuf,
         .recvcount = recvcount, .recvtype = recvtype, .root = root, .comm = comm, .op = 0,
         CCO_NO_ARRAYS});
@@ -1059,13 +1067,13 @@ int MPI_Gather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype
     MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm)
 {
     if (cco_phase_now() == CCO_IDLE)
-        return cco_native[CCO_BY_MPI].Gather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount,
+        return cco_native[CCO_CALLER_MPI].Gather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount,
             recvtype, root, comm);
-    const cco_repeat *again = CCO_AGAIN(comm, CCO_GATHER, root, true, false, sendbuf, recvbuf,
+    const cco_repeat *again = CCO_FAST_PATH(comm, CCO_GATHER, root, true, false, sendbuf, recvbuf,
         sendcount, recvcount, sendtype, recvtype, (MPI_Op)0);
     if (again != NULL)
         return again->run(again, sendbuf, recvbuf, NULL);
-    return other_MPI_Gather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root,
+    return MPI_Gather_c_slow(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root,
         comm);
 }
 
@@ -1075,23 +1083,23 @@ int MPI_Gatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtyp
 {
     cco_comm *state = cco_enter(comm, CCO_GATHERV);
     if (state == NULL)
-        return cco_native[CCO_BY_MPI].Gatherv_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts,
-            displs, recvtype, root, comm);
-    return cco_dispatch(state, &(cco_call){.coll = CCO_GATHERV, .by = CCO_BY_MPI, .large = true,
+        return cco_native[CCO_CALLER_MPI].Gatherv_c(sendbuf, sendcount, sendtype, recvbuf,
+            recvcounts, displs, recvtype, root, comm);
+    return cco_dispatch(state, &(cco_call){.coll = CCO_GATHERV, .by = CCO_CALLER_MPI, .large = true,
         .sendbuf = sendbuf, .sendcount = sendcount, .sendtype = sendtype, .recvbuf = recvbuf,
         .recvcounts = recvcounts, .recvdispls = displs, .recvtype = recvtype, .root = root,
         .comm = comm});
 }
 
-CCO_OTHERS static int other_MPI_Scatter_c(const void *sendbuf, MPI_Count sendcount,
+CCO_SLOW_PATH static int MPI_Scatter_c_slow(const void *sendbuf, MPI_Count sendcount,
     MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root,
     MPI_Comm comm)
 {
     cco_comm *state = cco_enter(comm, CCO_SCATTER);
     if (state == NULL)
-        return cco_native[CCO_BY_MPI].Scatter_c(sendbuf, sendcount, sendtype, recvbuf, recvcount,
-            recvtype, root, comm);
-    return cco_dispatch(state, &(cco_call){.coll = CCO_SCATTER, .by = CCO_BY_MPI, .large = true,
+        return cco_native[CCO_CALLER_MPI].Scatter_c(sendbuf, sendcount, sendtype, recvbuf,
+            recvcount, recvtype, root, comm);
+    return cco_dispatch(state, &(cco_call){.coll = CCO_SCATTER, .by = CCO_CALLER_MPI, .large = true,
         .sendbuf = sendbuf, .sendcount = sendcount, .sendtype = sendtype, .recvbuf = recvbuf,
         .recvcount = recvcount, .recvtype = recvtype, .root = root, .comm = comm, .op = 0,
         CCO_NO_ARRAYS});
@@ -1101,13 +1109,13 @@ int MPI_Scatter_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtyp
     MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm)
 {
     if (cco_phase_now() == CCO_IDLE)
-        return cco_native[CCO_BY_MPI].Scatter_c(sendbuf, sendcount, sendtype, recvbuf, recvcount,
-            recvtype, root, comm);
-    const cco_repeat *again = CCO_AGAIN(comm, CCO_SCATTER, root, true, false, sendbuf, recvbuf,
+        return cco_native[CCO_CALLER_MPI].Scatter_c(sendbuf, sendcount, sendtype, recvbuf,
+            recvcount, recvtype, root, comm);
+    const cco_repeat *again = CCO_FAST_PATH(comm, CCO_SCATTER, root, true, false, sendbuf, recvbuf,
         sendcount, recvcount, sendtype, recvtype, (MPI_Op)0);
     if (again != NULL)
         return again->run(again, sendbuf, recvbuf, NULL);
-    return other_MPI_Scatter_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root,
+    return MPI_Scatter_c_slow(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root,
         comm);
 }
 
@@ -1117,21 +1125,22 @@ int MPI_Scatterv_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_
 {
     cco_comm *state = cco_enter(comm, CCO_SCATTERV);
     if (state == NULL)
-        return cco_native[CCO_BY_MPI].Scatterv_c(sendbuf, sendcounts, displs, sendtype, recvbuf,
+        return cco_native[CCO_CALLER_MPI].Scatterv_c(sendbuf, sendcounts, displs, sendtype, recvbuf,
             recvcount, recvtype, root, comm);
-    return cco_dispatch(state, &(cco_call){.coll = CCO_SCATTERV, .by = CCO_BY_MPI, .large = true,
-        .sendbuf = sendbuf, .sendcounts = sendcounts, .senddispls = displs, .sendtype = sendtype,
-        .recvbuf = recvbuf, .recvcount = recvcount, .recvtype = recvtype, .root = root,
-        .comm = comm});
+    return cco_dispatch(state, &(cco_call){.coll = CCO_SCATTERV, .by = CCO_CALLER_MPI,
+        .large = true, .sendbuf = sendbuf, .sendcounts = sendcounts, .senddispls = displs,
+        .sendtype = sendtype, .recvbuf = recvbuf, .recvcount = recvcount, .recvtype = recvtype,
+        .root = root, .comm = comm});
 }
 
-CCO_OTHERS static int other_MPI_Reduce_c(const void *sendbuf, void *recvbuf, MPI_Count count,
+CCO_SLOW_PATH static int MPI_Reduce_c_slow(const void *sendbuf, void *recvbuf, MPI_Count count,
     MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm)
 {
     cco_comm *state = cco_enter(comm, CCO_REDUCE);
     if (state == NULL)
-        return cco_native[CCO_BY_MPI].Reduce_c(sendbuf, recvbuf, count, datatype, op, root, comm);
-    return cco_dispatch(state, &(cco_call){.coll = CCO_REDUCE, .by = CCO_BY_MPI, .large = true,
+        return cco_native[CCO_CALLER_MPI].Reduce_c(sendbuf, recvbuf, count, datatype, op, root,
+            comm);
+    return cco_dispatch(state, &(cco_call){.coll = CCO_REDUCE, .by = CCO_CALLER_MPI, .large = true,
         .sendbuf = sendbuf, .recvbuf = recvbuf, .sendcount = count, .recvcount = count,
         .sendtype = datatype, .recvtype = datatype, .op = op, .root = root, .comm = comm,
         CCO_NO_ARRAYS});
@@ -1141,38 +1150,39 @@ int MPI_Reduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Dataty
     MPI_Op op, int root, MPI_Comm comm)
 {
     if (cco_phase_now() == CCO_IDLE)
-        return cco_native[CCO_BY_MPI].Reduce_c(sendbuf, recvbuf, count, datatype, op, root, comm);
-    const cco_repeat *again = CCO_AGAIN(comm, CCO_REDUCE, root, true, true, sendbuf, recvbuf, count,
-        count, datatype, datatype, op);
+        return cco_native[CCO_CALLER_MPI].Reduce_c(sendbuf, recvbuf, count, datatype, op, root,
+            comm);
+    const cco_repeat *again = CCO_FAST_PATH(comm, CCO_REDUCE, root, true, true, sendbuf, recvbuf,
+        count, count, datatype, datatype, op);
     if (again != NULL)
         return again->run(again, sendbuf, recvbuf, NULL);
-    return other_MPI_Reduce_c(sendbuf, recvbuf, count, datatype, op, root, comm);
+    return MPI_Reduce_c_slow(sendbuf, recvbuf, count, datatype, op, root, comm);
 }
 
-CCO_OTHERS static int other_MPI_Allgather_c(const void *sendbuf, MPI_Count sendcount,
+CCO_SLOW_PATH static int MPI_Allgather_c_slow(const void *sendbuf, MPI_Count sendcount,
     MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm)
 {
     cco_comm *state = cco_enter(comm, CCO_ALLGATHER);
     if (state == NULL)
-        return cco_native[CCO_BY_MPI].Allgather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount,
-            recvtype, comm);
-    return cco_dispatch(state, &(cco_call){.coll = CCO_ALLGATHER, .by = CCO_BY_MPI, .large = true,
-        .sendbuf = sendbuf, .sendcount = sendcount, .sendtype = sendtype, .recvbuf = recvbuf,
-        .recvcount = recvcount, .recvtype = recvtype, .comm = comm, .root = 0, .op = 0,
-        CCO_NO_ARRAYS});
+        return cco_native[CCO_CALLER_MPI].Allgather_c(sendbuf, sendcount, sendtype, recvbuf,
+            recvcount, recvtype, comm);
+    return cco_dispatch(state, &(cco_call){.coll = CCO_ALLGATHER, .by = CCO_CALLER_MPI,
+        .large = true, .sendbuf = sendbuf, .sendcount = sendcount, .sendtype = sendtype,
+        .recvbuf = recvbuf, .recvcount = recvcount, .recvtype = recvtype, .comm = comm, .root = 0,
+        .op = 0, CCO_NO_ARRAYS});
 }
 
 int MPI_Allgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
     MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm)
 {
     if (cco_phase_now() == CCO_IDLE)
-        return cco_native[CCO_BY_MPI].Allgather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount,
-            recvtype, comm);
-    const cco_repeat *again = CCO_AGAIN(comm, CCO_ALLGATHER, 0, true, false, sendbuf, recvbuf,
+        return cco_native[CCO_CALLER_MPI].Allgather_c(sendbuf, sendcount, sendtype, recvbuf,
+            recvcount, recvtype, comm);
+    const cco_repeat *again = CCO_FAST_PATH(comm, CCO_ALLGATHER, 0, true, false, sendbuf, recvbuf,
         sendcount, recvcount, sendtype, recvtype, (MPI_Op)0);
     if (again != NULL)
         return again->run(again, sendbuf, recvbuf, NULL);
-    return other_MPI_Allgather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+    return MPI_Allgather_c_slow(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
 }
 
 int MPI_Allgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
@@ -1180,35 +1190,36 @@ int MPI_Allgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype send
 {
     cco_comm *state = cco_enter(comm, CCO_ALLGATHERV);
     if (state == NULL)
-        return cco_native[CCO_BY_MPI].Allgatherv_c(sendbuf, sendcount, sendtype, recvbuf,
+        return cco_native[CCO_CALLER_MPI].Allgatherv_c(sendbuf, sendcount, sendtype, recvbuf,
             recvcounts, displs, recvtype, comm);
-    return cco_dispatch(state, &(cco_call){.coll = CCO_ALLGATHERV, .by = CCO_BY_MPI, .large = true,
-        .sendbuf = sendbuf, .sendcount = sendcount, .sendtype = sendtype, .recvbuf = recvbuf,
-        .recvcounts = recvcounts, .recvdispls = displs, .recvtype = recvtype, .comm = comm});
+    return cco_dispatch(state, &(cco_call){.coll = CCO_ALLGATHERV, .by = CCO_CALLER_MPI,
+        .large = true, .sendbuf = sendbuf, .sendcount = sendcount, .sendtype = sendtype,
+        .recvbuf = recvbuf, .recvcounts = recvcounts, .recvdispls = displs, .recvtype = recvtype,
+        .comm = comm});
 }
 
-CCO_OTHERS static int other_MPI_Allreduce_c(const void *sendbuf, void *recvbuf, MPI_Count count,
+CCO_SLOW_PATH static int MPI_Allreduce_c_slow(const void *sendbuf, void *recvbuf, MPI_Count count,
     MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
 {
     cco_comm *state = cco_enter(comm, CCO_ALLREDUCE);
     if (state == NULL)
-        return cco_native[CCO_BY_MPI].Allreduce_c(sendbuf, recvbuf, count, datatype, op, comm);
-    return cco_dispatch(state, &(cco_call){.coll = CCO_ALLREDUCE, .by = CCO_BY_MPI, .large = true,
-        .sendbuf = sendbuf, .recvbuf = recvbuf, .sendcount = count, .recvcount = count,
-        .sendtype = datatype, .recvtype = datatype, .op = op, .comm = comm, .root = 0,
-        CCO_NO_ARRAYS});
+        return cco_native[CCO_CALLER_MPI].Allreduce_c(sendbuf, recvbuf, count, datatype, op, comm);
+    return cco_dispatch(state, &(cco_call){.coll = CCO_ALLREDUCE, .by = CCO_CALLER_MPI,
+        .large = true, .sendbuf = sendbuf, .recvbuf = recvbuf, .sendcount = count,
+        .recvcount = count, .sendtype = datatype, .recvtype = datatype, .op = op, .comm = comm,
+        .root = 0, CCO_NO_ARRAYS});
 }
 
 int MPI_Allreduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype,
     MPI_Op op, MPI_Comm comm)
 {
     if (cco_phase_now() == CCO_IDLE)
-        return cco_native[CCO_BY_MPI].Allreduce_c(sendbuf, recvbuf, count, datatype, op, comm);
-    const cco_repeat *again = CCO_AGAIN(comm, CCO_ALLREDUCE, 0, true, true, sendbuf, recvbuf, count,
-        count, datatype, datatype, op);
+        return cco_native[CCO_CALLER_MPI].Allreduce_c(sendbuf, recvbuf, count, datatype, op, comm);
+    const cco_repeat *again = CCO_FAST_PATH(comm, CCO_ALLREDUCE, 0, true, true, sendbuf, recvbuf,
+        count, count, datatype, datatype, op);
     if (again != NULL)
         return again->run(again, sendbuf, recvbuf, NULL);
-    return other_MPI_Allreduce_c(sendbuf, recvbuf, count, datatype, op, comm);
+    return MPI_Allreduce_c_slow(sendbuf, recvbuf, count, datatype, op, comm);
 }
 
 int MPI_Reduce_scatter_c(const void *sendbuf, void *recvbuf, const MPI_Count recvcounts[],
@@ -1216,21 +1227,21 @@ int MPI_Reduce_scatter_c(const void *sendbuf, void *recvbuf, const MPI_Count rec
 {
     cco_comm *state = cco_enter(comm, CCO_REDUCE_SCATTER);
     if (state == NULL)
-        return cco_native[CCO_BY_MPI].Reduce_scatter_c(sendbuf, recvbuf, recvcounts, datatype, op,
-            comm);
-    return cco_dispatch(state, &(cco_call){.coll = CCO_REDUCE_SCATTER, .by = CCO_BY_MPI,
+        return cco_native[CCO_CALLER_MPI].Reduce_scatter_c(sendbuf, recvbuf, recvcounts, datatype,
+            op, comm);
+    return cco_dispatch(state, &(cco_call){.coll = CCO_REDUCE_SCATTER, .by = CCO_CALLER_MPI,
         .large = true, .sendbuf = sendbuf, .recvbuf = recvbuf, .recvcounts = recvcounts,
         .sendtype = datatype, .recvtype = datatype, .op = op, .comm = comm});
 }
 
-CCO_OTHERS static int other_MPI_Reduce_scatter_block_c(const void *sendbuf, void *recvbuf,
+CCO_SLOW_PATH static int MPI_Reduce_scatter_block_c_slow(const void *sendbuf, void *recvbuf,
     MPI_Count recvcount, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
 {
     cco_comm *state = cco_enter(comm, CCO_REDUCE_SCATTER_BLOCK);
     if (state == NULL)
-        return cco_native[CCO_BY_MPI].Reduce_scatter_block_c(sendbuf, recvbuf, recvcount, datatype,
-            op, comm);
-    return cco_dispatch(state, &(cco_call){.coll = CCO_REDUCE_SCATTER_BLOCK, .by = CCO_BY_MPI,
+        return cco_native[CCO_CALLER_MPI].Reduce_scatter_block_c(sendbuf, recvbuf, recvcount,
+            datatype, op, comm);
+    return cco_dispatch(state, &(cco_call){.coll = CCO_REDUCE_SCATTER_BLOCK, .by = CCO_CALLER_MPI,
         .large = true, .sendbuf = sendbuf, .recvbuf = recvbuf, .recvcount = recvcount,
         .sendtype = datatype, .recvtype = datatype, .op = op, .comm = comm, .root = 0,
         CCO_NO_ARRAYS});
@@ -1240,39 +1251,39 @@ int MPI_Reduce_scatter_block_c(const void *sendbuf, void *recvbuf, MPI_Count rec
     MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
 {
     if (cco_phase_now() == CCO_IDLE)
-        return cco_native[CCO_BY_MPI].Reduce_scatter_block_c(sendbuf, recvbuf, recvcount, datatype,
-            op, comm);
-    const cco_repeat *again = CCO_AGAIN(comm, CCO_REDUCE_SCATTER_BLOCK, 0, true, false, sendbuf,
+        return cco_native[CCO_CALLER_MPI].Reduce_scatter_block_c(sendbuf, recvbuf, recvcount,
+            datatype, op, comm);
+    const cco_repeat *again = CCO_FAST_PATH(comm, CCO_REDUCE_SCATTER_BLOCK, 0, true, false, sendbuf,
         recvbuf, 0, recvcount, datatype, datatype, op);
     if (again != NULL)
         return again->run(again, sendbuf, recvbuf, NULL);
-    return other_MPI_Reduce_scatter_block_c(sendbuf, recvbuf, recvcount, datatype, op, comm);
+    return MPI_Reduce_scatter_block_c_slow(sendbuf, recvbuf, recvcount, datatype, op, comm);
 }
 
-CCO_OTHERS static int other_MPI_Alltoall_c(const void *sendbuf, MPI_Count sendcount,
+CCO_SLOW_PATH static int MPI_Alltoall_c_slow(const void *sendbuf, MPI_Count sendcount,
     MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm)
 {
     cco_comm *state = cco_enter(comm, CCO_ALLTOALL);
     if (state == NULL)
-        return cco_native[CCO_BY_MPI].Alltoall_c(sendbuf, sendcount, sendtype, recvbuf, recvcount,
-            recvtype, comm);
-    return cco_dispatch(state, &(cco_call){.coll = CCO_ALLTOALL, .by = CCO_BY_MPI, .large = true,
-        .sendbuf = sendbuf, .sendcount = sendcount, .sendtype = sendtype, .recvbuf = recvbuf,
-        .recvcount = recvcount, .recvtype = recvtype, .comm = comm, .root = 0, .op = 0,
-        CCO_NO_ARRAYS});
+        return cco_native[CCO_CALLER_MPI].Alltoall_c(sendbuf, sendcount, sendtype, recvbuf,
+            recvcount, recvtype, comm);
+    return cco_dispatch(state, &(cco_call){.coll = CCO_ALLTOALL, .by = CCO_CALLER_MPI,
+        .large = true, .sendbuf = sendbuf, .sendcount = sendcount, .sendtype = sendtype,
+        .recvbuf = recvbuf, .recvcount = recvcount, .recvtype = recvtype, .comm = comm, .root = 0,
+        .op = 0, CCO_NO_ARRAYS});
 }
 
 int MPI_Alltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
     MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm)
 {
     if (cco_phase_now() == CCO_IDLE)
-        return cco_native[CCO_BY_MPI].Alltoall_c(sendbuf, sendcount, sendtype, recvbuf, recvcount,
-            recvtype, comm);
-    const cco_repeat *again = CCO_AGAIN(comm, CCO_ALLTOALL, 0, true, false, sendbuf, recvbuf,
+        return cco_native[CCO_CALLER_MPI].Alltoall_c(sendbuf, sendcount, sendtype, recvbuf,
+            recvcount, recvtype, comm);
+    const cco_repeat *again = CCO_FAST_PATH(comm, CCO_ALLTOALL, 0, true, false, sendbuf, recvbuf,
         sendcount, recvcount, sendtype, recvtype, (MPI_Op)0);
     if (again != NULL)
         return again->run(again, sendbuf, recvbuf, NULL);
-    return other_MPI_Alltoall_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+    return MPI_Alltoall_c_slow(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
 }
 
 int MPI_Alltoallv_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
@@ -1281,12 +1292,12 @@ int MPI_Alltoallv_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI
 {
     cco_comm *state = cco_enter(comm, CCO_ALLTOALLV);
     if (state == NULL)
-        return cco_native[CCO_BY_MPI].Alltoallv_c(sendbuf, sendcounts, sdispls, sendtype, recvbuf,
-            recvcounts, rdispls, recvtype, comm);
-    return cco_dispatch(state, &(cco_call){.coll = CCO_ALLTOALLV, .by = CCO_BY_MPI, .large = true,
-        .sendbuf = sendbuf, .sendcounts = sendcounts, .senddispls = sdispls, .sendtype = sendtype,
-        .recvbuf = recvbuf, .recvcounts = recvcounts, .recvdispls = rdispls, .recvtype = recvtype,
-        .comm = comm});
+        return cco_native[CCO_CALLER_MPI].Alltoallv_c(sendbuf, sendcounts, sdispls, sendtype,
+            recvbuf, recvcounts, rdispls, recvtype, comm);
+    return cco_dispatch(state, &(cco_call){.coll = CCO_ALLTOALLV, .by = CCO_CALLER_MPI,
+        .large = true, .sendbuf = sendbuf, .sendcounts = sendcounts, .senddispls = sdispls,
+        .sendtype = sendtype, .recvbuf = recvbuf, .recvcounts = recvcounts, .recvdispls = rdispls,
+        .recvtype = recvtype, .comm = comm});
 }
 
 int MPI_Alltoallw_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
@@ -1295,21 +1306,21 @@ int MPI_Alltoallw_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI
 {
     cco_comm *state = cco_enter(comm, CCO_ALLTOALLW);
     if (state == NULL)
-        return cco_native[CCO_BY_MPI].Alltoallw_c(sendbuf, sendcounts, sdispls, sendtypes, recvbuf,
-            recvcounts, rdispls, recvtypes, comm);
-    return cco_dispatch(state, &(cco_call){.coll = CCO_ALLTOALLW, .by = CCO_BY_MPI, .large = true,
-        .sendbuf = sendbuf, .sendcounts = sendcounts, .senddispls = sdispls, .sendtypes = sendtypes,
-        .recvbuf = recvbuf, .recvcounts = recvcounts, .recvdispls = rdispls, .recvtypes = recvtypes,
-        .comm = comm});
+        return cco_native[CCO_CALLER_MPI].Alltoallw_c(sendbuf, sendcounts, sdispls, sendtypes,
+            recvbuf, recvcounts, rdispls, recvtypes, comm);
+    return cco_dispatch(state, &(cco_call){.coll = CCO_ALLTOALLW, .by = CCO_CALLER_MPI,
+        .large = true, .sendbuf = sendbuf, .sendcounts = sendcounts, .senddispls = sdispls,
+        .sendtypes = sendtypes, .recvbuf = recvbuf, .recvcounts = recvcounts, .recvdispls = rdispls,
+        .recvtypes = recvtypes, .comm = comm});
 }
 
-CCO_OTHERS static int other_MPI_Scan_c(const void *sendbuf, void *recvbuf, MPI_Count count,
+CCO_SLOW_PATH static int MPI_Scan_c_slow(const void *sendbuf, void *recvbuf, MPI_Count count,
     MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
 {
     cco_comm *state = cco_enter(comm, CCO_SCAN);
     if (state == NULL)
-        return cco_native[CCO_BY_MPI].Scan_c(sendbuf, recvbuf, count, datatype, op, comm);
-    return cco_dispatch(state, &(cco_call){.coll = CCO_SCAN, .by = CCO_BY_MPI, .large = true,
+        return cco_native[CCO_CALLER_MPI].Scan_c(sendbuf, recvbuf, count, datatype, op, comm);
+    return cco_dispatch(state, &(cco_call){.coll = CCO_SCAN, .by = CCO_CALLER_MPI, .large = true,
         .sendbuf = sendbuf, .recvbuf = recvbuf, .sendcount = count, .recvcount = count,
         .sendtype = datatype, .recvtype = datatype, .op = op, .comm = comm, .root = 0,
         CCO_NO_ARRAYS});
@@ -1319,21 +1330,21 @@ int MPI_Scan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype
     MPI_Op op, MPI_Comm comm)
 {
     if (cco_phase_now() == CCO_IDLE)
-        return cco_native[CCO_BY_MPI].Scan_c(sendbuf, recvbuf, count, datatype, op, comm);
-    const cco_repeat *again = CCO_AGAIN(comm, CCO_SCAN, 0, true, true, sendbuf, recvbuf, count,
+        return cco_native[CCO_CALLER_MPI].Scan_c(sendbuf, recvbuf, count, datatype, op, comm);
+    const cco_repeat *again = CCO_FAST_PATH(comm, CCO_SCAN, 0, true, true, sendbuf, recvbuf, count,
         count, datatype, datatype, op);
     if (again != NULL)
         return again->run(again, sendbuf, recvbuf, NULL);
-    return other_MPI_Scan_c(sendbuf, recvbuf, count, datatype, op, comm);
+    return MPI_Scan_c_slow(sendbuf, recvbuf, count, datatype, op, comm);
 }
 
-CCO_OTHERS static int other_MPI_Exscan_c(const void *sendbuf, void *recvbuf, MPI_Count count,
+CCO_SLOW_PATH static int MPI_Exscan_c_slow(const void *sendbuf, void *recvbuf, MPI_Count count,
     MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
 {
     cco_comm *state = cco_enter(comm, CCO_EXSCAN);
     if (state == NULL)
-        return cco_native[CCO_BY_MPI].Exscan_c(sendbuf, recvbuf, count, datatype, op, comm);
-    return cco_dispatch(state, &(cco_call){.coll = CCO_EXSCAN, .by = CCO_BY_MPI, .large = true,
+        return cco_native[CCO_CALLER_MPI].Exscan_c(sendbuf, recvbuf, count, datatype, op, comm);
+    return cco_dispatch(state, &(cco_call){.coll = CCO_EXSCAN, .by = CCO_CALLER_MPI, .large = true,
         .sendbuf = sendbuf, .recvbuf = recvbuf, .sendcount = count, .recvcount = count,
         .sendtype = datatype, .recvtype = datatype, .op = op, .comm = comm, .root = 0,
         CCO_NO_ARRAYS});
@@ -1343,22 +1354,22 @@ int MPI_Exscan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Dataty
     MPI_Op op, MPI_Comm comm)
 {
     if (cco_phase_now() == CCO_IDLE)
-        return cco_native[CCO_BY_MPI].Exscan_c(sendbuf, recvbuf, count, datatype, op, comm);
-    const cco_repeat *again = CCO_AGAIN(comm, CCO_EXSCAN, 0, true, true, sendbuf, recvbuf, count,
-        count, datatype, datatype, op);
+        return cco_native[CCO_CALLER_MPI].Exscan_c(sendbuf, recvbuf, count, datatype, op, comm);
+    const cco_repeat *again = CCO_FAST_PATH(comm, CCO_EXSCAN, 0, true, true, sendbuf, recvbuf,
+        count, count, datatype, datatype, op);
     if (again != NULL)
         return again->run(again, sendbuf, recvbuf, NULL);
-    return other_MPI_Exscan_c(sendbuf, recvbuf, count, datatype, op, comm);
+    return MPI_Exscan_c_slow(sendbuf, recvbuf, count, datatype, op, comm);
 }
 
-CCO_OTHERS static int other_MPI_Neighbor_allgather_c(const void *sendbuf, MPI_Count sendcount,
+CCO_SLOW_PATH static int MPI_Neighbor_allgather_c_slow(const void *sendbuf, MPI_Count sendcount,
     MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm)
 {
     cco_comm *state = cco_enter(comm, CCO_NEIGHBOR_ALLGATHER);
     if (state == NULL)
-        return cco_native[CCO_BY_MPI].Neighbor_allgather_c(sendbuf, sendcount, sendtype, recvbuf,
-            recvcount, recvtype, comm);
-    return cco_dispatch(state, &(cco_call){.coll = CCO_NEIGHBOR_ALLGATHER, .by = CCO_BY_MPI,
+        return cco_native[CCO_CALLER_MPI].Neighbor_allgather_c(sendbuf, sendcount, sendtype,
+            recvbuf, recvcount, recvtype, comm);
+    return cco_dispatch(state, &(cco_call){.coll = CCO_NEIGHBOR_ALLGATHER, .by = CCO_CALLER_MPI,
         .large = true, .sendbuf = sendbuf, .sendcount = sendcount, .sendtype = sendtype,
         .recvbuf = recvbuf, .recvcount = recvcount, .recvtype = recvtype, .comm = comm, .root = 0,
         .op = 0, CCO_NO_ARRAYS});
@@ -1368,14 +1379,14 @@ int MPI_Neighbor_allgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datat
     void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm)
 {
     if (cco_phase_now() == CCO_IDLE)
-        return cco_native[CCO_BY_MPI].Neighbor_allgather_c(sendbuf, sendcount, sendtype, recvbuf,
-            recvcount, recvtype, comm);
-    const cco_repeat *again = CCO_AGAIN(comm, CCO_NEIGHBOR_ALLGATHER, 0, true, false, sendbuf,
+        return cco_native[CCO_CALLER_MPI].Neighbor_allgather_c(sendbuf, sendcount, sendtype,
+            recvbuf, recvcount, recvtype, comm);
+    const cco_repeat *again = CCO_FAST_PATH(comm, CCO_NEIGHBOR_ALLGATHER, 0, true, false, sendbuf,
         recvbuf, sendcount, recvcount, sendtype, recvtype, (MPI_Op)0);
     if (again != NULL)
         return again->run(again, sendbuf, recvbuf, NULL);
-    return other_MPI_Neighbor_allgather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount,
-        recvtype, comm);
+    return MPI_Neighbor_allgather_c_slow(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype,
+        comm);
 }
 
 int MPI_Neighbor_allgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
@@ -1384,22 +1395,22 @@ int MPI_Neighbor_allgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Data
 {
     cco_comm *state = cco_enter(comm, CCO_NEIGHBOR_ALLGATHERV);
     if (state == NULL)
-        return cco_native[CCO_BY_MPI].Neighbor_allgatherv_c(sendbuf, sendcount, sendtype, recvbuf,
-            recvcounts, displs, recvtype, comm);
-    return cco_dispatch(state, &(cco_call){.coll = CCO_NEIGHBOR_ALLGATHERV, .by = CCO_BY_MPI,
+        return cco_native[CCO_CALLER_MPI].Neighbor_allgatherv_c(sendbuf, sendcount, sendtype,
+            recvbuf, recvcounts, displs, recvtype, comm);
+    return cco_dispatch(state, &(cco_call){.coll = CCO_NEIGHBOR_ALLGATHERV, .by = CCO_CALLER_MPI,
         .large = true, .sendbuf = sendbuf, .sendcount = sendcount, .sendtype = sendtype,
         .recvbuf = recvbuf, .recvcounts = recvcounts, .recvdispls = displs, .recvtype = recvtype,
         .comm = comm});
 }
 
-CCO_OTHERS static int other_MPI_Neighbor_alltoall_c(const void *sendbuf, MPI_Count sendcount,
+CCO_SLOW_PATH static int MPI_Neighbor_alltoall_c_slow(const void *sendbuf, MPI_Count sendcount,
     MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm)
 {
     cco_comm *state = cco_enter(comm, CCO_NEIGHBOR_ALLTOALL);
     if (state == NULL)
-        return cco_native[CCO_BY_MPI].Neighbor_alltoall_c(sendbuf, sendcount, sendtype, recvbuf,
+        return cco_native[CCO_CALLER_MPI].Neighbor_alltoall_c(sendbuf, sendcount, sendtype, recvbuf,
             recvcount, recvtype, comm);
-    return cco_dispatch(state, &(cco_call){.coll = CCO_NEIGHBOR_ALLTOALL, .by = CCO_BY_MPI,
+    return cco_dispatch(state, &(cco_call){.coll = CCO_NEIGHBOR_ALLTOALL, .by = CCO_CALLER_MPI,
         .large = true, .sendbuf = sendbuf, .sendcount = sendcount, .sendtype = sendtype,
         .recvbuf = recvbuf, .recvcount = recvcount, .recvtype = recvtype, .comm = comm, .root = 0,
         .op = 0, CCO_NO_ARRAYS});
@@ -1409,13 +1420,13 @@ int MPI_Neighbor_alltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Dataty
     void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm)
 {
     if (cco_phase_now() == CCO_IDLE)
-        return cco_native[CCO_BY_MPI].Neighbor_alltoall_c(sendbuf, sendcount, sendtype, recvbuf,
+        return cco_native[CCO_CALLER_MPI].Neighbor_alltoall_c(sendbuf, sendcount, sendtype, recvbuf,
             recvcount, recvtype, comm);
-    const cco_repeat *again = CCO_AGAIN(comm, CCO_NEIGHBOR_ALLTOALL, 0, true, false, sendbuf,
+    const cco_repeat *again = CCO_FAST_PATH(comm, CCO_NEIGHBOR_ALLTOALL, 0, true, false, sendbuf,
         recvbuf, sendcount, recvcount, sendtype, recvtype, (MPI_Op)0);
     if (again != NULL)
         return again->run(again, sendbuf, recvbuf, NULL);
-    return other_MPI_Neighbor_alltoall_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype,
+    return MPI_Neighbor_alltoall_c_slow(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype,
         comm);
 }
 
@@ -1425,9 +1436,9 @@ int MPI_Neighbor_alltoallv_c(const void *sendbuf, const MPI_Count sendcounts[],
 {
     cco_comm *state = cco_enter(comm, CCO_NEIGHBOR_ALLTOALLV);
     if (state == NULL)
-        return cco_native[CCO_BY_MPI].Neighbor_alltoallv_c(sendbuf, sendcounts, sdispls, sendtype,
-            recvbuf, recvcounts, rdispls, recvtype, comm);
-    return cco_dispatch(state, &(cco_call){.coll = CCO_NEIGHBOR_ALLTOALLV, .by = CCO_BY_MPI,
+        return cco_native[CCO_CALLER_MPI].Neighbor_alltoallv_c(sendbuf, sendcounts, sdispls,
+            sendtype, recvbuf, recvcounts, rdispls, recvtype, comm);
+    return cco_dispatch(state, &(cco_call){.coll = CCO_NEIGHBOR_ALLTOALLV, .by = CCO_CALLER_MPI,
         .large = true, .sendbuf = sendbuf, .sendcounts = sendcounts, .senddispls = sdispls,
         .sendtype = sendtype, .recvbuf = recvbuf, .recvcounts = recvcounts, .recvdispls = rdispls,
         .recvtype = recvtype, .comm = comm});
@@ -1440,9 +1451,9 @@ int MPI_Neighbor_alltoallw_c(const void *sendbuf, const MPI_Count sendcounts[],
 {
     cco_comm *state = cco_enter(comm, CCO_NEIGHBOR_ALLTOALLW);
     if (state == NULL)
-        return cco_native[CCO_BY_MPI].Neighbor_alltoallw_c(sendbuf, sendcounts, sdispls, sendtypes,
-            recvbuf, recvcounts, rdispls, recvtypes, comm);
-    return cco_dispatch(state, &(cco_call){.coll = CCO_NEIGHBOR_ALLTOALLW, .by = CCO_BY_MPI,
+        return cco_native[CCO_CALLER_MPI].Neighbor_alltoallw_c(sendbuf, sendcounts, sdispls,
+            sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm);
+    return cco_dispatch(state, &(cco_call){.coll = CCO_NEIGHBOR_ALLTOALLW, .by = CCO_CALLER_MPI,
         .large = true, .sendbuf = sendbuf, .sendcounts = sendcounts, .senddispls = sdispls,
         .sendtypes = sendtypes, .recvbuf = recvbuf, .recvcounts = recvcounts, .recvdispls = rdispls,
         .recvtypes = recvtypes, .comm = comm});
@@ -1455,8 +1466,8 @@ int MPI_Ibcast_c(void *buffer, MPI_Count count, MPI_Datatype datatype, int root,
 {
     cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
-        return cco_native[CCO_BY_MPI].Ibcast_c(buffer, count, datatype, root, comm, request);
-    return cco_start(state, CCO_NONBLOCKING, &(cco_call){.coll = CCO_BCAST, .by = CCO_BY_MPI,
+        return cco_native[CCO_CALLER_MPI].Ibcast_c(buffer, count, datatype, root, comm, request);
+    return cco_start(state, CCO_NONBLOCKING, &(cco_call){.coll = CCO_BCAST, .by = CCO_CALLER_MPI,
         .large = true, .sendbuf = buffer, .recvbuf = buffer, .sendcount = count, .recvcount = count,
         .sendtype = datatype, .recvtype = datatype, .root = root, .comm = comm}, MPI_INFO_NULL,
         request);
@@ -1467,9 +1478,9 @@ int MPI_Igather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtyp
 {
     cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
-        return cco_native[CCO_BY_MPI].Igather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount,
-            recvtype, root, comm, request);
-    return cco_start(state, CCO_NONBLOCKING, &(cco_call){.coll = CCO_GATHER, .by = CCO_BY_MPI,
+        return cco_native[CCO_CALLER_MPI].Igather_c(sendbuf, sendcount, sendtype, recvbuf,
+            recvcount, recvtype, root, comm, request);
+    return cco_start(state, CCO_NONBLOCKING, &(cco_call){.coll = CCO_GATHER, .by = CCO_CALLER_MPI,
         .large = true, .sendbuf = sendbuf, .sendcount = sendcount, .sendtype = sendtype,
         .recvbuf = recvbuf, .recvcount = recvcount, .recvtype = recvtype, .root = root,
         .comm = comm}, MPI_INFO_NULL, request);
@@ -1481,9 +1492,9 @@ int MPI_Igatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendty
 {
     cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
-        return cco_native[CCO_BY_MPI].Igatherv_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts,
-            displs, recvtype, root, comm, request);
-    return cco_start(state, CCO_NONBLOCKING, &(cco_call){.coll = CCO_GATHERV, .by = CCO_BY_MPI,
+        return cco_native[CCO_CALLER_MPI].Igatherv_c(sendbuf, sendcount, sendtype, recvbuf,
+            recvcounts, displs, recvtype, root, comm, request);
+    return cco_start(state, CCO_NONBLOCKING, &(cco_call){.coll = CCO_GATHERV, .by = CCO_CALLER_MPI,
         .large = true, .sendbuf = sendbuf, .sendcount = sendcount, .sendtype = sendtype,
         .recvbuf = recvbuf, .recvcounts = recvcounts, .recvdispls = displs, .recvtype = recvtype,
         .root = root, .comm = comm}, MPI_INFO_NULL, request);
@@ -1494,9 +1505,9 @@ int MPI_Iscatter_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendty
 {
     cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
-        return cco_native[CCO_BY_MPI].Iscatter_c(sendbuf, sendcount, sendtype, recvbuf, recvcount,
-            recvtype, root, comm, request);
-    return cco_start(state, CCO_NONBLOCKING, &(cco_call){.coll = CCO_SCATTER, .by = CCO_BY_MPI,
+        return cco_native[CCO_CALLER_MPI].Iscatter_c(sendbuf, sendcount, sendtype, recvbuf,
+            recvcount, recvtype, root, comm, request);
+    return cco_start(state, CCO_NONBLOCKING, &(cco_call){.coll = CCO_SCATTER, .by = CCO_CALLER_MPI,
         .large = true, .sendbuf = sendbuf, .sendcount = sendcount, .sendtype = sendtype,
         .recvbuf = recvbuf, .recvcount = recvcount, .recvtype = recvtype, .root = root,
         .comm = comm}, MPI_INFO_NULL, request);
@@ -1508,9 +1519,9 @@ int MPI_Iscatterv_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI
 {
     cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
-        return cco_native[CCO_BY_MPI].Iscatterv_c(sendbuf, sendcounts, displs, sendtype, recvbuf,
-            recvcount, recvtype, root, comm, request);
-    return cco_start(state, CCO_NONBLOCKING, &(cco_call){.coll = CCO_SCATTERV, .by = CCO_BY_MPI,
+        return cco_native[CCO_CALLER_MPI].Iscatterv_c(sendbuf, sendcounts, displs, sendtype,
+            recvbuf, recvcount, recvtype, root, comm, request);
+    return cco_start(state, CCO_NONBLOCKING, &(cco_call){.coll = CCO_SCATTERV, .by = CCO_CALLER_MPI,
         .large = true, .sendbuf = sendbuf, .sendcounts = sendcounts, .senddispls = displs,
         .sendtype = sendtype, .recvbuf = recvbuf, .recvcount = recvcount, .recvtype = recvtype,
         .root = root, .comm = comm}, MPI_INFO_NULL, request);
@@ -1521,9 +1532,9 @@ int MPI_Ireduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datat
 {
     cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
-        return cco_native[CCO_BY_MPI].Ireduce_c(sendbuf, recvbuf, count, datatype, op, root, comm,
-            request);
-    return cco_start(state, CCO_NONBLOCKING, &(cco_call){.coll = CCO_REDUCE, .by = CCO_BY_MPI,
+        return cco_native[CCO_CALLER_MPI].Ireduce_c(sendbuf, recvbuf, count, datatype, op, root,
+            comm, request);
+    return cco_start(state, CCO_NONBLOCKING, &(cco_call){.coll = CCO_REDUCE, .by = CCO_CALLER_MPI,
         .large = true, .sendbuf = sendbuf, .recvbuf = recvbuf, .sendcount = count,
         .recvcount = count, .sendtype = datatype, .recvtype = datatype, .op = op, .root = root,
         .comm = comm}, MPI_INFO_NULL, request);
@@ -1534,12 +1545,12 @@ int MPI_Iallgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype send
 {
     cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
-        return cco_native[CCO_BY_MPI].Iallgather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount,
-            recvtype, comm, request);
-    return cco_start(state, CCO_NONBLOCKING, &(cco_call){.coll = CCO_ALLGATHER, .by = CCO_BY_MPI,
-        .large = true, .sendbuf = sendbuf, .sendcount = sendcount, .sendtype = sendtype,
-        .recvbuf = recvbuf, .recvcount = recvcount, .recvtype = recvtype, .comm = comm},
-        MPI_INFO_NULL, request);
+        return cco_native[CCO_CALLER_MPI].Iallgather_c(sendbuf, sendcount, sendtype, recvbuf,
+            recvcount, recvtype, comm, request);
+    return cco_start(state, CCO_NONBLOCKING, &(cco_call){.coll = CCO_ALLGATHER,
+        .by = CCO_CALLER_MPI, .large = true, .sendbuf = sendbuf, .sendcount = sendcount,
+        .sendtype = sendtype, .recvbuf = recvbuf, .recvcount = recvcount, .recvtype = recvtype,
+        .comm = comm}, MPI_INFO_NULL, request);
 }
 
 int MPI_Iallgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
@@ -1548,12 +1559,12 @@ int MPI_Iallgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sen
 {
     cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
-        return cco_native[CCO_BY_MPI].Iallgatherv_c(sendbuf, sendcount, sendtype, recvbuf,
+        return cco_native[CCO_CALLER_MPI].Iallgatherv_c(sendbuf, sendcount, sendtype, recvbuf,
             recvcounts, displs, recvtype, comm, request);
-    return cco_start(state, CCO_NONBLOCKING, &(cco_call){.coll = CCO_ALLGATHERV, .by = CCO_BY_MPI,
-        .large = true, .sendbuf = sendbuf, .sendcount = sendcount, .sendtype = sendtype,
-        .recvbuf = recvbuf, .recvcounts = recvcounts, .recvdispls = displs, .recvtype = recvtype,
-        .comm = comm}, MPI_INFO_NULL, request);
+    return cco_start(state, CCO_NONBLOCKING, &(cco_call){.coll = CCO_ALLGATHERV,
+        .by = CCO_CALLER_MPI, .large = true, .sendbuf = sendbuf, .sendcount = sendcount,
+        .sendtype = sendtype, .recvbuf = recvbuf, .recvcounts = recvcounts, .recvdispls = displs,
+        .recvtype = recvtype, .comm = comm}, MPI_INFO_NULL, request);
 }
 
 int MPI_Iallreduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype,
@@ -1561,12 +1572,12 @@ int MPI_Iallreduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Da
 {
     cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
-        return cco_native[CCO_BY_MPI].Iallreduce_c(sendbuf, recvbuf, count, datatype, op, comm,
+        return cco_native[CCO_CALLER_MPI].Iallreduce_c(sendbuf, recvbuf, count, datatype, op, comm,
             request);
-    return cco_start(state, CCO_NONBLOCKING, &(cco_call){.coll = CCO_ALLREDUCE, .by = CCO_BY_MPI,
-        .large = true, .sendbuf = sendbuf, .recvbuf = recvbuf, .sendcount = count,
-        .recvcount = count, .sendtype = datatype, .recvtype = datatype, .op = op, .comm = comm},
-        MPI_INFO_NULL, request);
+    return cco_start(state, CCO_NONBLOCKING, &(cco_call){.coll = CCO_ALLREDUCE,
+        .by = CCO_CALLER_MPI, .large = true, .sendbuf = sendbuf, .recvbuf = recvbuf,
+        .sendcount = count, .recvcount = count, .sendtype = datatype, .recvtype = datatype,
+        .op = op, .comm = comm}, MPI_INFO_NULL, request);
 }
 
 int MPI_Ireduce_scatter_c(const void *sendbuf, void *recvbuf, const MPI_Count recvcounts[],
@@ -1574,10 +1585,10 @@ int MPI_Ireduce_scatter_c(const void *sendbuf, void *recvbuf, const MPI_Count re
 {
     cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
-        return cco_native[CCO_BY_MPI].Ireduce_scatter_c(sendbuf, recvbuf, recvcounts, datatype, op,
-            comm, request);
+        return cco_native[CCO_CALLER_MPI].Ireduce_scatter_c(sendbuf, recvbuf, recvcounts, datatype,
+            op, comm, request);
     return cco_start(state, CCO_NONBLOCKING, &(cco_call){.coll = CCO_REDUCE_SCATTER,
-        .by = CCO_BY_MPI, .large = true, .sendbuf = sendbuf, .recvbuf = recvbuf,
+        .by = CCO_CALLER_MPI, .large = true, .sendbuf = sendbuf, .recvbuf = recvbuf,
         .recvcounts = recvcounts, .sendtype = datatype, .recvtype = datatype, .op = op,
         .comm = comm}, MPI_INFO_NULL, request);
 }
@@ -1587,10 +1598,10 @@ int MPI_Ireduce_scatter_block_c(const void *sendbuf, void *recvbuf, MPI_Count re
 {
     cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
-        return cco_native[CCO_BY_MPI].Ireduce_scatter_block_c(sendbuf, recvbuf, recvcount, datatype,
-            op, comm, request);
+        return cco_native[CCO_CALLER_MPI].Ireduce_scatter_block_c(sendbuf, recvbuf, recvcount,
+            datatype, op, comm, request);
     return cco_start(state, CCO_NONBLOCKING, &(cco_call){.coll = CCO_REDUCE_SCATTER_BLOCK,
-        .by = CCO_BY_MPI, .large = true, .sendbuf = sendbuf, .recvbuf = recvbuf,
+        .by = CCO_CALLER_MPI, .large = true, .sendbuf = sendbuf, .recvbuf = recvbuf,
         .recvcount = recvcount, .sendtype = datatype, .recvtype = datatype, .op = op, .comm = comm},
         MPI_INFO_NULL, request);
 }
@@ -1600,9 +1611,9 @@ int MPI_Ialltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendt
 {
     cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
-        return cco_native[CCO_BY_MPI].Ialltoall_c(sendbuf, sendcount, sendtype, recvbuf, recvcount,
-            recvtype, comm, request);
-    return cco_start(state, CCO_NONBLOCKING, &(cco_call){.coll = CCO_ALLTOALL, .by = CCO_BY_MPI,
+        return cco_native[CCO_CALLER_MPI].Ialltoall_c(sendbuf, sendcount, sendtype, recvbuf,
+            recvcount, recvtype, comm, request);
+    return cco_start(state, CCO_NONBLOCKING, &(cco_call){.coll = CCO_ALLTOALL, .by = CCO_CALLER_MPI,
         .large = true, .sendbuf = sendbuf, .sendcount = sendcount, .sendtype = sendtype,
         .recvbuf = recvbuf, .recvcount = recvcount, .recvtype = recvtype, .comm = comm},
         MPI_INFO_NULL, request);
@@ -1614,12 +1625,12 @@ int MPI_Ialltoallv_c(const void *sendbuf, const MPI_Count sendcounts[], const MP
 {
     cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
-        return cco_native[CCO_BY_MPI].Ialltoallv_c(sendbuf, sendcounts, sdispls, sendtype, recvbuf,
-            recvcounts, rdispls, recvtype, comm, request);
-    return cco_start(state, CCO_NONBLOCKING, &(cco_call){.coll = CCO_ALLTOALLV, .by = CCO_BY_MPI,
-        .large = true, .sendbuf = sendbuf, .sendcounts = sendcounts, .senddispls = sdispls,
-        .sendtype = sendtype, .recvbuf = recvbuf, .recvcounts = recvcounts, .recvdispls = rdispls,
-        .recvtype = recvtype, .comm = comm}, MPI_INFO_NULL, request);
+        return cco_native[CCO_CALLER_MPI].Ialltoallv_c(sendbuf, sendcounts, sdispls, sendtype,
+            recvbuf, recvcounts, rdispls, recvtype, comm, request);
+    return cco_start(state, CCO_NONBLOCKING, &(cco_call){.coll = CCO_ALLTOALLV,
+        .by = CCO_CALLER_MPI, .large = true, .sendbuf = sendbuf, .sendcounts = sendcounts,
+        .senddispls = sdispls, .sendtype = sendtype, .recvbuf = recvbuf, .recvcounts = recvcounts,
+        .recvdispls = rdispls, .recvtype = recvtype, .comm = comm}, MPI_INFO_NULL, request);
 }
 
 int MPI_Ialltoallw_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
@@ -1628,12 +1639,12 @@ int MPI_Ialltoallw_c(const void *sendbuf, const MPI_Count sendcounts[], const MP
 {
     cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
-        return cco_native[CCO_BY_MPI].Ialltoallw_c(sendbuf, sendcounts, sdispls, sendtypes, recvbuf,
-            recvcounts, rdispls, recvtypes, comm, request);
-    return cco_start(state, CCO_NONBLOCKING, &(cco_call){.coll = CCO_ALLTOALLW, .by = CCO_BY_MPI,
-        .large = true, .sendbuf = sendbuf, .sendcounts = sendcounts, .senddispls = sdispls,
-        .sendtypes = sendtypes, .recvbuf = recvbuf, .recvcounts = recvcounts, .recvdispls = rdispls,
-        .recvtypes = recvtypes, .comm = comm}, MPI_INFO_NULL, request);
+        return cco_native[CCO_CALLER_MPI].Ialltoallw_c(sendbuf, sendcounts, sdispls, sendtypes,
+            recvbuf, recvcounts, rdispls, recvtypes, comm, request);
+    return cco_start(state, CCO_NONBLOCKING, &(cco_call){.coll = CCO_ALLTOALLW,
+        .by = CCO_CALLER_MPI, .large = true, .sendbuf = sendbuf, .sendcounts = sendcounts,
+        .senddispls = sdispls, .sendtypes = sendtypes, .recvbuf = recvbuf, .recvcounts = recvcounts,
+        .recvdispls = rdispls, .recvtypes = recvtypes, .comm = comm}, MPI_INFO_NULL, request);
 }
 
 int MPI_Iscan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype,
@@ -1641,8 +1652,9 @@ int MPI_Iscan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatyp
 {
     cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
-        return cco_native[CCO_BY_MPI].Iscan_c(sendbuf, recvbuf, count, datatype, op, comm, request);
-    return cco_start(state, CCO_NONBLOCKING, &(cco_call){.coll = CCO_SCAN, .by = CCO_BY_MPI,
+        return cco_native[CCO_CALLER_MPI].Iscan_c(sendbuf, recvbuf, count, datatype, op, comm,
+            request);
+    return cco_start(state, CCO_NONBLOCKING, &(cco_call){.coll = CCO_SCAN, .by = CCO_CALLER_MPI,
         .large = true, .sendbuf = sendbuf, .recvbuf = recvbuf, .sendcount = count,
         .recvcount = count, .sendtype = datatype, .recvtype = datatype, .op = op, .comm = comm},
         MPI_INFO_NULL, request);
@@ -1653,9 +1665,9 @@ int MPI_Iexscan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datat
 {
     cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
-        return cco_native[CCO_BY_MPI].Iexscan_c(sendbuf, recvbuf, count, datatype, op, comm,
+        return cco_native[CCO_CALLER_MPI].Iexscan_c(sendbuf, recvbuf, count, datatype, op, comm,
             request);
-    return cco_start(state, CCO_NONBLOCKING, &(cco_call){.coll = CCO_EXSCAN, .by = CCO_BY_MPI,
+    return cco_start(state, CCO_NONBLOCKING, &(cco_call){.coll = CCO_EXSCAN, .by = CCO_CALLER_MPI,
         .large = true, .sendbuf = sendbuf, .recvbuf = recvbuf, .sendcount = count,
         .recvcount = count, .sendtype = datatype, .recvtype = datatype, .op = op, .comm = comm},
         MPI_INFO_NULL, request);
@@ -1666,10 +1678,10 @@ int MPI_Ineighbor_allgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Data
 {
     cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
-        return cco_native[CCO_BY_MPI].Ineighbor_allgather_c(sendbuf, sendcount, sendtype, recvbuf,
-            recvcount, recvtype, comm, request);
+        return cco_native[CCO_CALLER_MPI].Ineighbor_allgather_c(sendbuf, sendcount, sendtype,
+            recvbuf, recvcount, recvtype, comm, request);
     return cco_start(state, CCO_NONBLOCKING, &(cco_call){.coll = CCO_NEIGHBOR_ALLGATHER,
-        .by = CCO_BY_MPI, .large = true, .sendbuf = sendbuf, .sendcount = sendcount,
+        .by = CCO_CALLER_MPI, .large = true, .sendbuf = sendbuf, .sendcount = sendcount,
         .sendtype = sendtype, .recvbuf = recvbuf, .recvcount = recvcount, .recvtype = recvtype,
         .comm = comm}, MPI_INFO_NULL, request);
 }
@@ -1680,10 +1692,10 @@ int MPI_Ineighbor_allgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Dat
 {
     cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
-        return cco_native[CCO_BY_MPI].Ineighbor_allgatherv_c(sendbuf, sendcount, sendtype, recvbuf,
-            recvcounts, displs, recvtype, comm, request);
+        return cco_native[CCO_CALLER_MPI].Ineighbor_allgatherv_c(sendbuf, sendcount, sendtype,
+            recvbuf, recvcounts, displs, recvtype, comm, request);
     return cco_start(state, CCO_NONBLOCKING, &(cco_call){.coll = CCO_NEIGHBOR_ALLGATHERV,
-        .by = CCO_BY_MPI, .large = true, .sendbuf = sendbuf, .sendcount = sendcount,
+        .by = CCO_CALLER_MPI, .large = true, .sendbuf = sendbuf, .sendcount = sendcount,
         .sendtype = sendtype, .recvbuf = recvbuf, .recvcounts = recvcounts, .recvdispls = displs,
         .recvtype = recvtype, .comm = comm}, MPI_INFO_NULL, request);
 }
@@ -1693,10 +1705,10 @@ int MPI_Ineighbor_alltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Datat
 {
     cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
-        return cco_native[CCO_BY_MPI].Ineighbor_alltoall_c(sendbuf, sendcount, sendtype, recvbuf,
-            recvcount, recvtype, comm, request);
+        return cco_native[CCO_CALLER_MPI].Ineighbor_alltoall_c(sendbuf, sendcount, sendtype,
+            recvbuf, recvcount, recvtype, comm, request);
     return cco_start(state, CCO_NONBLOCKING, &(cco_call){.coll = CCO_NEIGHBOR_ALLTOALL,
-        .by = CCO_BY_MPI, .large = true, .sendbuf = sendbuf, .sendcount = sendcount,
+        .by = CCO_CALLER_MPI, .large = true, .sendbuf = sendbuf, .sendcount = sendcount,
         .sendtype = sendtype, .recvbuf = recvbuf, .recvcount = recvcount, .recvtype = recvtype,
         .comm = comm}, MPI_INFO_NULL, request);
 }
@@ -1707,10 +1719,10 @@ int MPI_Ineighbor_alltoallv_c(const void *sendbuf, const MPI_Count sendcounts[],
 {
     cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
-        return cco_native[CCO_BY_MPI].Ineighbor_alltoallv_c(sendbuf, sendcounts, sdispls, sendtype,
-            recvbuf, recvcounts, rdispls, recvtype, comm, request);
+        return cco_native[CCO_CALLER_MPI].Ineighbor_alltoallv_c(sendbuf, sendcounts, sdispls,
+            sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, request);
     return cco_start(state, CCO_NONBLOCKING, &(cco_call){.coll = CCO_NEIGHBOR_ALLTOALLV,
-        .by = CCO_BY_MPI, .large = true, .sendbuf = sendbuf, .sendcounts = sendcounts,
+        .by = CCO_CALLER_MPI, .large = true, .sendbuf = sendbuf, .sendcounts = sendcounts,
         .senddispls = sdispls, .sendtype = sendtype, .recvbuf = recvbuf, .recvcounts = recvcounts,
         .recvdispls = rdispls, .recvtype = recvtype, .comm = comm}, MPI_INFO_NULL, request);
 }
@@ -1722,10 +1734,10 @@ int MPI_Ineighbor_alltoallw_c(const void *sendbuf, const MPI_Count sendcounts[],
 {
     cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
-        return cco_native[CCO_BY_MPI].Ineighbor_alltoallw_c(sendbuf, sendcounts, sdispls, sendtypes,
-            recvbuf, recvcounts, rdispls, recvtypes, comm, request);
+        return cco_native[CCO_CALLER_MPI].Ineighbor_alltoallw_c(sendbuf, sendcounts, sdispls,
+            sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, request);
     return cco_start(state, CCO_NONBLOCKING, &(cco_call){.coll = CCO_NEIGHBOR_ALLTOALLW,
-        .by = CCO_BY_MPI, .large = true, .sendbuf = sendbuf, .sendcounts = sendcounts,
+        .by = CCO_CALLER_MPI, .large = true, .sendbuf = sendbuf, .sendcounts = sendcounts,
         .senddispls = sdispls, .sendtypes = sendtypes, .recvbuf = recvbuf, .recvcounts = recvcounts,
         .recvdispls = rdispls, .recvtypes = recvtypes, .comm = comm}, MPI_INFO_NULL, request);
 }
@@ -1737,9 +1749,9 @@ int CCO_MPI_INIT(Bcast_init_c)(void *buffer, MPI_Count count, MPI_Datatype datat
 {
     cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
-        return cco_native[CCO_BY_MPI].Bcast_init_c(buffer, count, datatype, root, comm, info,
+        return cco_native[CCO_CALLER_MPI].Bcast_init_c(buffer, count, datatype, root, comm, info,
             request);
-    return cco_start(state, CCO_PERSISTENT, &(cco_call){.coll = CCO_BCAST, .by = CCO_BY_MPI,
+    return cco_start(state, CCO_PERSISTENT, &(cco_call){.coll = CCO_BCAST, .by = CCO_CALLER_MPI,
         .large = true, .sendbuf = buffer, .recvbuf = buffer, .sendcount = count, .recvcount = count,
         .sendtype = datatype, .recvtype = datatype, .root = root, .comm = comm}, info, request);
 }
@@ -1750,9 +1762,9 @@ int CCO_MPI_INIT(Gather_init_c)(const void *sendbuf, MPI_Count sendcount, MPI_Da
 {
     cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
-        return cco_native[CCO_BY_MPI].Gather_init_c(sendbuf, sendcount, sendtype, recvbuf,
+        return cco_native[CCO_CALLER_MPI].Gather_init_c(sendbuf, sendcount, sendtype, recvbuf,
             recvcount, recvtype, root, comm, info, request);
-    return cco_start(state, CCO_PERSISTENT, &(cco_call){.coll = CCO_GATHER, .by = CCO_BY_MPI,
+    return cco_start(state, CCO_PERSISTENT, &(cco_call){.coll = CCO_GATHER, .by = CCO_CALLER_MPI,
         .large = true, .sendbuf = sendbuf, .sendcount = sendcount, .sendtype = sendtype,
         .recvbuf = recvbuf, .recvcount = recvcount, .recvtype = recvtype, .root = root,
         .comm = comm}, info, request);
@@ -1764,9 +1776,9 @@ int CCO_MPI_INIT(Gatherv_init_c)(const void *sendbuf, MPI_Count sendcount, MPI_D
 {
     cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
-        return cco_native[CCO_BY_MPI].Gatherv_init_c(sendbuf, sendcount, sendtype, recvbuf,
+        return cco_native[CCO_CALLER_MPI].Gatherv_init_c(sendbuf, sendcount, sendtype, recvbuf,
             recvcounts, displs, recvtype, root, comm, info, request);
-    return cco_start(state, CCO_PERSISTENT, &(cco_call){.coll = CCO_GATHERV, .by = CCO_BY_MPI,
+    return cco_start(state, CCO_PERSISTENT, &(cco_call){.coll = CCO_GATHERV, .by = CCO_CALLER_MPI,
         .large = true, .sendbuf = sendbuf, .sendcount = sendcount, .sendtype = sendtype,
         .recvbuf = recvbuf, .recvcounts = recvcounts, .recvdispls = displs, .recvtype = recvtype,
         .root = root, .comm = comm}, info, request);
@@ -1778,9 +1790,9 @@ int CCO_MPI_INIT(Scatter_init_c)(const void *sendbuf, MPI_Count sendcount, MPI_D
 {
     cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
-        return cco_native[CCO_BY_MPI].Scatter_init_c(sendbuf, sendcount, sendtype, recvbuf,
+        return cco_native[CCO_CALLER_MPI].Scatter_init_c(sendbuf, sendcount, sendtype, recvbuf,
             recvcount, recvtype, root, comm, info, request);
-    return cco_start(state, CCO_PERSISTENT, &(cco_call){.coll = CCO_SCATTER, .by = CCO_BY_MPI,
+    return cco_start(state, CCO_PERSISTENT, &(cco_call){.coll = CCO_SCATTER, .by = CCO_CALLER_MPI,
         .large = true, .sendbuf = sendbuf, .sendcount = sendcount, .sendtype = sendtype,
         .recvbuf = recvbuf, .recvcount = recvcount, .recvtype = recvtype, .root = root,
         .comm = comm}, info, request);
@@ -1792,9 +1804,9 @@ int CCO_MPI_INIT(Scatterv_init_c)(const void *sendbuf, const MPI_Count sendcount
 {
     cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
-        return cco_native[CCO_BY_MPI].Scatterv_init_c(sendbuf, sendcounts, displs, sendtype,
+        return cco_native[CCO_CALLER_MPI].Scatterv_init_c(sendbuf, sendcounts, displs, sendtype,
             recvbuf, recvcount, recvtype, root, comm, info, request);
-    return cco_start(state, CCO_PERSISTENT, &(cco_call){.coll = CCO_SCATTERV, .by = CCO_BY_MPI,
+    return cco_start(state, CCO_PERSISTENT, &(cco_call){.coll = CCO_SCATTERV, .by = CCO_CALLER_MPI,
         .large = true, .sendbuf = sendbuf, .sendcounts = sendcounts, .senddispls = displs,
         .sendtype = sendtype, .recvbuf = recvbuf, .recvcount = recvcount, .recvtype = recvtype,
         .root = root, .comm = comm}, info, request);
@@ -1805,9 +1817,9 @@ int CCO_MPI_INIT(Reduce_init_c)(const void *sendbuf, void *recvbuf, MPI_Count co
 {
     cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
-        return cco_native[CCO_BY_MPI].Reduce_init_c(sendbuf, recvbuf, count, datatype, op, root,
+        return cco_native[CCO_CALLER_MPI].Reduce_init_c(sendbuf, recvbuf, count, datatype, op, root,
             comm, info, request);
-    return cco_start(state, CCO_PERSISTENT, &(cco_call){.coll = CCO_REDUCE, .by = CCO_BY_MPI,
+    return cco_start(state, CCO_PERSISTENT, &(cco_call){.coll = CCO_REDUCE, .by = CCO_CALLER_MPI,
         .large = true, .sendbuf = sendbuf, .recvbuf = recvbuf, .sendcount = count,
         .recvcount = count, .sendtype = datatype, .recvtype = datatype, .op = op, .root = root,
         .comm = comm}, info, request);
@@ -1819,9 +1831,9 @@ int CCO_MPI_INIT(Allgather_init_c)(const void *sendbuf, MPI_Count sendcount, MPI
 {
     cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
-        return cco_native[CCO_BY_MPI].Allgather_init_c(sendbuf, sendcount, sendtype, recvbuf,
+        return cco_native[CCO_CALLER_MPI].Allgather_init_c(sendbuf, sendcount, sendtype, recvbuf,
             recvcount, recvtype, comm, info, request);
-    return cco_start(state, CCO_PERSISTENT, &(cco_call){.coll = CCO_ALLGATHER, .by = CCO_BY_MPI,
+    return cco_start(state, CCO_PERSISTENT, &(cco_call){.coll = CCO_ALLGATHER, .by = CCO_CALLER_MPI,
         .large = true, .sendbuf = sendbuf, .sendcount = sendcount, .sendtype = sendtype,
         .recvbuf = recvbuf, .recvcount = recvcount, .recvtype = recvtype, .comm = comm}, info,
         request);
@@ -1833,12 +1845,12 @@ int CCO_MPI_INIT(Allgatherv_init_c)(const void *sendbuf, MPI_Count sendcount, MP
 {
     cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
-        return cco_native[CCO_BY_MPI].Allgatherv_init_c(sendbuf, sendcount, sendtype, recvbuf,
+        return cco_native[CCO_CALLER_MPI].Allgatherv_init_c(sendbuf, sendcount, sendtype, recvbuf,
             recvcounts, displs, recvtype, comm, info, request);
-    return cco_start(state, CCO_PERSISTENT, &(cco_call){.coll = CCO_ALLGATHERV, .by = CCO_BY_MPI,
-        .large = true, .sendbuf = sendbuf, .sendcount = sendcount, .sendtype = sendtype,
-        .recvbuf = recvbuf, .recvcounts = recvcounts, .recvdispls = displs, .recvtype = recvtype,
-        .comm = comm}, info, request);
+    return cco_start(state, CCO_PERSISTENT, &(cco_call){.coll = CCO_ALLGATHERV,
+        .by = CCO_CALLER_MPI, .large = true, .sendbuf = sendbuf, .sendcount = sendcount,
+        .sendtype = sendtype, .recvbuf = recvbuf, .recvcounts = recvcounts, .recvdispls = displs,
+        .recvtype = recvtype, .comm = comm}, info, request);
 }
 
 int CCO_MPI_INIT(Allreduce_init_c)(const void *sendbuf, void *recvbuf, MPI_Count count,
@@ -1846,9 +1858,9 @@ int CCO_MPI_INIT(Allreduce_init_c)(const void *sendbuf, void *recvbuf, MPI_Count
 {
     cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
-        return cco_native[CCO_BY_MPI].Allreduce_init_c(sendbuf, recvbuf, count, datatype, op, comm,
-            info, request);
-    return cco_start(state, CCO_PERSISTENT, &(cco_call){.coll = CCO_ALLREDUCE, .by = CCO_BY_MPI,
+        return cco_native[CCO_CALLER_MPI].Allreduce_init_c(sendbuf, recvbuf, count, datatype, op,
+            comm, info, request);
+    return cco_start(state, CCO_PERSISTENT, &(cco_call){.coll = CCO_ALLREDUCE, .by = CCO_CALLER_MPI,
         .large = true, .sendbuf = sendbuf, .recvbuf = recvbuf, .sendcount = count,
         .recvcount = count, .sendtype = datatype, .recvtype = datatype, .op = op, .comm = comm},
         info, request);
@@ -1860,10 +1872,10 @@ int CCO_MPI_INIT(Reduce_scatter_init_c)(const void *sendbuf, void *recvbuf,
 {
     cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
-        return cco_native[CCO_BY_MPI].Reduce_scatter_init_c(sendbuf, recvbuf, recvcounts, datatype,
-            op, comm, info, request);
+        return cco_native[CCO_CALLER_MPI].Reduce_scatter_init_c(sendbuf, recvbuf, recvcounts,
+            datatype, op, comm, info, request);
     return cco_start(state, CCO_PERSISTENT, &(cco_call){.coll = CCO_REDUCE_SCATTER,
-        .by = CCO_BY_MPI, .large = true, .sendbuf = sendbuf, .recvbuf = recvbuf,
+        .by = CCO_CALLER_MPI, .large = true, .sendbuf = sendbuf, .recvbuf = recvbuf,
         .recvcounts = recvcounts, .sendtype = datatype, .recvtype = datatype, .op = op,
         .comm = comm}, info, request);
 }
@@ -1874,10 +1886,10 @@ int CCO_MPI_INIT(Reduce_scatter_block_init_c)(const void *sendbuf, void *recvbuf
 {
     cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
-        return cco_native[CCO_BY_MPI].Reduce_scatter_block_init_c(sendbuf, recvbuf, recvcount,
+        return cco_native[CCO_CALLER_MPI].Reduce_scatter_block_init_c(sendbuf, recvbuf, recvcount,
             datatype, op, comm, info, request);
     return cco_start(state, CCO_PERSISTENT, &(cco_call){.coll = CCO_REDUCE_SCATTER_BLOCK,
-        .by = CCO_BY_MPI, .large = true, .sendbuf = sendbuf, .recvbuf = recvbuf,
+        .by = CCO_CALLER_MPI, .large = true, .sendbuf = sendbuf, .recvbuf = recvbuf,
         .recvcount = recvcount, .sendtype = datatype, .recvtype = datatype, .op = op, .comm = comm},
         info, request);
 }
@@ -1888,9 +1900,9 @@ int CCO_MPI_INIT(Alltoall_init_c)(const void *sendbuf, MPI_Count sendcount, MPI_
 {
     cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
-        return cco_native[CCO_BY_MPI].Alltoall_init_c(sendbuf, sendcount, sendtype, recvbuf,
+        return cco_native[CCO_CALLER_MPI].Alltoall_init_c(sendbuf, sendcount, sendtype, recvbuf,
             recvcount, recvtype, comm, info, request);
-    return cco_start(state, CCO_PERSISTENT, &(cco_call){.coll = CCO_ALLTOALL, .by = CCO_BY_MPI,
+    return cco_start(state, CCO_PERSISTENT, &(cco_call){.coll = CCO_ALLTOALL, .by = CCO_CALLER_MPI,
         .large = true, .sendbuf = sendbuf, .sendcount = sendcount, .sendtype = sendtype,
         .recvbuf = recvbuf, .recvcount = recvcount, .recvtype = recvtype, .comm = comm}, info,
         request);
@@ -1903,9 +1915,9 @@ int CCO_MPI_INIT(Alltoallv_init_c)(const void *sendbuf, const MPI_Count sendcoun
 {
     cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
-        return cco_native[CCO_BY_MPI].Alltoallv_init_c(sendbuf, sendcounts, sdispls, sendtype,
+        return cco_native[CCO_CALLER_MPI].Alltoallv_init_c(sendbuf, sendcounts, sdispls, sendtype,
             recvbuf, recvcounts, rdispls, recvtype, comm, info, request);
-    return cco_start(state, CCO_PERSISTENT, &(cco_call){.coll = CCO_ALLTOALLV, .by = CCO_BY_MPI,
+    return cco_start(state, CCO_PERSISTENT, &(cco_call){.coll = CCO_ALLTOALLV, .by = CCO_CALLER_MPI,
         .large = true, .sendbuf = sendbuf, .sendcounts = sendcounts, .senddispls = sdispls,
         .sendtype = sendtype, .recvbuf = recvbuf, .recvcounts = recvcounts, .recvdispls = rdispls,
         .recvtype = recvtype, .comm = comm}, info, request);
@@ -1918,9 +1930,9 @@ int CCO_MPI_INIT(Alltoallw_init_c)(const void *sendbuf, const MPI_Count sendcoun
 {
     cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
-        return cco_native[CCO_BY_MPI].Alltoallw_init_c(sendbuf, sendcounts, sdispls, sendtypes,
+        return cco_native[CCO_CALLER_MPI].Alltoallw_init_c(sendbuf, sendcounts, sdispls, sendtypes,
             recvbuf, recvcounts, rdispls, recvtypes, comm, info, request);
-    return cco_start(state, CCO_PERSISTENT, &(cco_call){.coll = CCO_ALLTOALLW, .by = CCO_BY_MPI,
+    return cco_start(state, CCO_PERSISTENT, &(cco_call){.coll = CCO_ALLTOALLW, .by = CCO_CALLER_MPI,
         .large = true, .sendbuf = sendbuf, .sendcounts = sendcounts, .senddispls = sdispls,
         .sendtypes = sendtypes, .recvbuf = recvbuf, .recvcounts = recvcounts, .recvdispls = rdispls,
         .recvtypes = recvtypes, .comm = comm}, info, request);
@@ -1931,9 +1943,9 @@ int CCO_MPI_INIT(Scan_init_c)(const void *sendbuf, void *recvbuf, MPI_Count coun
 {
     cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
-        return cco_native[CCO_BY_MPI].Scan_init_c(sendbuf, recvbuf, count, datatype, op, comm, info,
-            request);
-    return cco_start(state, CCO_PERSISTENT, &(cco_call){.coll = CCO_SCAN, .by = CCO_BY_MPI,
+        return cco_native[CCO_CALLER_MPI].Scan_init_c(sendbuf, recvbuf, count, datatype, op, comm,
+            info, request);
+    return cco_start(state, CCO_PERSISTENT, &(cco_call){.coll = CCO_SCAN, .by = CCO_CALLER_MPI,
         .large = true, .sendbuf = sendbuf, .recvbuf = recvbuf, .sendcount = count,
         .recvcount = count, .sendtype = datatype, .recvtype = datatype, .op = op, .comm = comm},
         info, request);
@@ -1944,9 +1956,9 @@ int CCO_MPI_INIT(Exscan_init_c)(const void *sendbuf, void *recvbuf, MPI_Count co
 {
     cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
-        return cco_native[CCO_BY_MPI].Exscan_init_c(sendbuf, recvbuf, count, datatype, op, comm,
+        return cco_native[CCO_CALLER_MPI].Exscan_init_c(sendbuf, recvbuf, count, datatype, op, comm,
             info, request);
-    return cco_start(state, CCO_PERSISTENT, &(cco_call){.coll = CCO_EXSCAN, .by = CCO_BY_MPI,
+    return cco_start(state, CCO_PERSISTENT, &(cco_call){.coll = CCO_EXSCAN, .by = CCO_CALLER_MPI,
         .large = true, .sendbuf = sendbuf, .recvbuf = recvbuf, .sendcount = count,
         .recvcount = count, .sendtype = datatype, .recvtype = datatype, .op = op, .comm = comm},
         info, request);
@@ -1958,10 +1970,10 @@ int CCO_MPI_INIT(Neighbor_allgather_init_c)(const void *sendbuf, MPI_Count sendc
 {
     cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
-        return cco_native[CCO_BY_MPI].Neighbor_allgather_init_c(sendbuf, sendcount, sendtype,
+        return cco_native[CCO_CALLER_MPI].Neighbor_allgather_init_c(sendbuf, sendcount, sendtype,
             recvbuf, recvcount, recvtype, comm, info, request);
     return cco_start(state, CCO_PERSISTENT, &(cco_call){.coll = CCO_NEIGHBOR_ALLGATHER,
-        .by = CCO_BY_MPI, .large = true, .sendbuf = sendbuf, .sendcount = sendcount,
+        .by = CCO_CALLER_MPI, .large = true, .sendbuf = sendbuf, .sendcount = sendcount,
         .sendtype = sendtype, .recvbuf = recvbuf, .recvcount = recvcount, .recvtype = recvtype,
         .comm = comm}, info, request);
 }
@@ -1972,10 +1984,10 @@ int CCO_MPI_INIT(Neighbor_allgatherv_init_c)(const void *sendbuf, MPI_Count send
 {
     cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
-        return cco_native[CCO_BY_MPI].Neighbor_allgatherv_init_c(sendbuf, sendcount, sendtype,
+        return cco_native[CCO_CALLER_MPI].Neighbor_allgatherv_init_c(sendbuf, sendcount, sendtype,
             recvbuf, recvcounts, displs, recvtype, comm, info, request);
     return cco_start(state, CCO_PERSISTENT, &(cco_call){.coll = CCO_NEIGHBOR_ALLGATHERV,
-        .by = CCO_BY_MPI, .large = true, .sendbuf = sendbuf, .sendcount = sendcount,
+        .by = CCO_CALLER_MPI, .large = true, .sendbuf = sendbuf, .sendcount = sendcount,
         .sendtype = sendtype, .recvbuf = recvbuf, .recvcounts = recvcounts, .recvdispls = displs,
         .recvtype = recvtype, .comm = comm}, info, request);
 }
@@ -1986,10 +1998,10 @@ int CCO_MPI_INIT(Neighbor_alltoall_init_c)(const void *sendbuf, MPI_Count sendco
 {
     cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
-        return cco_native[CCO_BY_MPI].Neighbor_alltoall_init_c(sendbuf, sendcount, sendtype,
+        return cco_native[CCO_CALLER_MPI].Neighbor_alltoall_init_c(sendbuf, sendcount, sendtype,
             recvbuf, recvcount, recvtype, comm, info, request);
     return cco_start(state, CCO_PERSISTENT, &(cco_call){.coll = CCO_NEIGHBOR_ALLTOALL,
-        .by = CCO_BY_MPI, .large = true, .sendbuf = sendbuf, .sendcount = sendcount,
+        .by = CCO_CALLER_MPI, .large = true, .sendbuf = sendbuf, .sendcount = sendcount,
         .sendtype = sendtype, .recvbuf = recvbuf, .recvcount = recvcount, .recvtype = recvtype,
         .comm = comm}, info, request);
 }
@@ -2001,10 +2013,10 @@ int CCO_MPI_INIT(Neighbor_alltoallv_init_c)(const void *sendbuf, const MPI_Count
 {
     cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
-        return cco_native[CCO_BY_MPI].Neighbor_alltoallv_init_c(sendbuf, sendcounts, sdispls,
+        return cco_native[CCO_CALLER_MPI].Neighbor_alltoallv_init_c(sendbuf, sendcounts, sdispls,
             sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, info, request);
     return cco_start(state, CCO_PERSISTENT, &(cco_call){.coll = CCO_NEIGHBOR_ALLTOALLV,
-        .by = CCO_BY_MPI, .large = true, .sendbuf = sendbuf, .sendcounts = sendcounts,
+        .by = CCO_CALLER_MPI, .large = true, .sendbuf = sendbuf, .sendcounts = sendcounts,
         .senddispls = sdispls, .sendtype = sendtype, .recvbuf = recvbuf, .recvcounts = recvcounts,
         .recvdispls = rdispls, .recvtype = recvtype, .comm = comm}, info, request);
 }
@@ -2016,10 +2028,10 @@ int CCO_MPI_INIT(Neighbor_alltoallw_init_c)(const void *sendbuf, const MPI_Count
 {
     cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
-        return cco_native[CCO_BY_MPI].Neighbor_alltoallw_init_c(sendbuf, sendcounts, sdispls,
+        return cco_native[CCO_CALLER_MPI].Neighbor_alltoallw_init_c(sendbuf, sendcounts, sdispls,
             sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, info, request);
     return cco_start(state, CCO_PERSISTENT, &(cco_call){.coll = CCO_NEIGHBOR_ALLTOALLW,
-        .by = CCO_BY_MPI, .large = true, .sendbuf = sendbuf, .sendcounts = sendcounts,
+        .by = CCO_CALLER_MPI, .large = true, .sendbuf = sendbuf, .sendcounts = sendcounts,
         .senddispls = sdispls, .sendtypes = sendtypes, .recvbuf = recvbuf, .recvcounts = recvcounts,
         .recvdispls = rdispls, .recvtypes = recvtypes, .comm = comm}, info, request);
 }

@@ -31,7 +31,7 @@ static void add_total(cco_io_total *into, const cco_io_total *more)
 }
 
 /* `amount` of bin `i`, which is `ratio` of a bin of `to` long. */
-static void put(double *to, int i, double ratio, double amount)
+static void io_merge_put(double *to, int i, double ratio, double amount)
 {
     const double from = i * ratio, until = from + ratio;
     for (int k = (int)from; k < until && k < CCO_BINS; k++)
@@ -39,7 +39,7 @@ static void put(double *to, int i, double ratio, double amount)
 }
 
 /* Where the middle of bin `i` lies among `most` that are longer: a call is not cut in two. */
-static int middle(int i, double ratio, int most)
+static int io_merge_middle(int i, double ratio, int most)
 {
     const int at = (int)((i + 0.5) * ratio);
     return at < most ? at : most - 1;
@@ -50,12 +50,12 @@ static void resample_line(const cco_io_record *record, int part, double tick_us,
 {
     for (int i = 0; i < CCO_BINS; i++) {
         const cco_io_amount *a = &record->bins[i][part];
-        const int at = middle(i, ratio, CCO_BINS);
+        const int at = io_merge_middle(i, ratio, CCO_BINS);
         line->calls[at] += (double)a->calls;
         if (a->calls > 0)
             line->ranks[at] = 1;
-        put(line->bytes, i, ratio, (double)a->bytes);
-        put(line->us, i, ratio, tick_us * (double)a->ticks);
+        io_merge_put(line->bytes, i, ratio, (double)a->bytes);
+        io_merge_put(line->us, i, ratio, tick_us * (double)a->ticks);
     }
 }
 
@@ -69,7 +69,7 @@ static void resample_file(const cco_io_file *file, double tick_us, double ratio,
     for (int direction = 0; direction < CCO_IO_DIRECTIONS; direction++)
         for (int i = 0; i < CCO_IO_WINDOWS; i++) {
             const cco_io_apart *apart = &file->apart[direction][i];
-            cco_io_together *to = &sum->apart[direction][middle(i, ratio, CCO_IO_WINDOWS)];
+            cco_io_together *to = &sum->apart[direction][io_merge_middle(i, ratio, CCO_IO_WINDOWS)];
             to->calls += apart->calls;
             to->bytes += apart->bytes;
             if (apart->calls > 0)
@@ -77,7 +77,7 @@ static void resample_file(const cco_io_file *file, double tick_us, double ratio,
         }
 }
 
-static int compare(const void *a, const void *b)
+static int io_merge_compare(const void *a, const void *b)
 {
     const cco_io_file_sum *x = a, *y = b;
     if (x->processes != y->processes)
@@ -107,7 +107,7 @@ void cco_io_resample(const cco_io_record *record, double tick_us, double bin_us,
         resample_file(&record->files[sum->files], tick_us, ratio, &sum->file[sum->files]);
         sum->files++;
     }
-    qsort(sum->file, (size_t)sum->files, sizeof sum->file[0], compare);
+    qsort(sum->file, (size_t)sum->files, sizeof sum->file[0], io_merge_compare);
 }
 
 static void absorb_line(cco_io_line *into, const cco_io_line *line)
@@ -132,7 +132,7 @@ static void absorb_file(cco_io_file_sum *into, const cco_io_file_sum *file)
         }
 }
 
-static void *room_for(size_t bytes)
+static void *io_merge_room_for(size_t bytes)
 {
     void *room = malloc(bytes);
     if (room == NULL)
@@ -143,12 +143,12 @@ static void *room_for(size_t bytes)
 /* Both lists are in order; so is the result, which keeps the first ones of both. */
 static void absorb_files(cco_io_sum *into, const cco_io_sum *sum)
 {
-    cco_io_file_sum *both = room_for(2 * CCO_IO_FILES * sizeof *both);
+    cco_io_file_sum *both = io_merge_room_for(2 * CCO_IO_FILES * sizeof *both);
     int i = 0, j = 0, count = 0;
     while (i < into->files || j < sum->files) {
         const int order = i == into->files  ? 1
                           : j == sum->files ? -1
-                                            : compare(&into->file[i], &sum->file[j]);
+                                            : io_merge_compare(&into->file[i], &sum->file[j]);
         both[count] = order <= 0 ? into->file[i] : sum->file[j];
         if (order == 0)
             absorb_file(&both[count], &sum->file[j]);
@@ -175,18 +175,18 @@ void cco_io_absorb(cco_io_sum *into, const cco_io_sum *sum)
 }
 
 /* Without the room for files that are not there. */
-static size_t size_of(const cco_io_sum *sum)
+static size_t io_merge_size_of(const cco_io_sum *sum)
 {
     return offsetof(cco_io_sum, file) + (size_t)sum->files * sizeof sum->file[0];
 }
 
-static const void *give(void *what, size_t *bytes)
+static const void *io_merge_give(void *what, size_t *bytes)
 {
-    *bytes = size_of(what);
+    *bytes = io_merge_size_of(what);
     return what;
 }
 
-static bool take(void *what, void *theirs, size_t bytes)
+static bool io_merge_take(void *what, void *theirs, size_t bytes)
 {
     (void)bytes;
     cco_io_absorb(what, theirs);
@@ -202,12 +202,12 @@ cco_io_sum *cco_io_merge(MPI_Comm comm, cco_io_record *record, double tick_us, d
     if (!cco_timeline_longest(comm, (double[2]){tick_us * (double)(1ull << record->shift), wall_us},
                               longest))
         return NULL;
-    cco_io_sum *sum = room_for(sizeof *sum);
+    cco_io_sum *sum = io_merge_room_for(sizeof *sum);
     cco_io_resample(record, tick_us, longest[0], sum);
     sum->ranks = ranks;
     const double bins = ceil(longest[1] / longest[0]);
     sum->bins = bins < 1 ? 1 : bins > CCO_BINS ? CCO_BINS : (int)bins;
-    if (cco_service_merge(&(cco_merger){give, take, sum}, comm))
+    if (cco_service_merge(&(cco_merger){io_merge_give, io_merge_take, sum}, comm))
         return sum;
     free(sum);
     return NULL;

@@ -45,19 +45,19 @@ void cco_io_control(int level)
         cco_io_recording = level != 0;
 }
 
-static void take(void)
+static void io_record_take(void)
 {
     while (cco_io_here->shared && __atomic_exchange_n(&cco_io_here->taken, true, __ATOMIC_ACQUIRE))
         sched_yield();
 }
 
-static void give(void)
+static void io_record_give(void)
 {
     if (cco_io_here->shared)
         __atomic_store_n(&cco_io_here->taken, false, __ATOMIC_RELEASE);
 }
 
-static void add(cco_io_amount *to, const cco_io_amount *more)
+static void io_record_add(cco_io_amount *to, const cco_io_amount *more)
 {
     to->calls += more->calls;
     to->bytes += more->bytes;
@@ -77,13 +77,13 @@ static void fold_file(cco_io_file *file)
     }
 }
 
-static void fold(cco_io_record *record)
+static void io_record_fold(cco_io_record *record)
 {
     for (int i = 0; i < CCO_BINS; i++) {
         cco_io_amount sum[CCO_IO_PARTS] = {0};
         for (int k = 2 * i; k < 2 * i + 2 && k < CCO_BINS; k++)
             for (int part = 0; part < CCO_IO_PARTS; part++)
-                add(&sum[part], &record->bins[k][part]);
+                io_record_add(&sum[part], &record->bins[k][part]);
         memcpy(record->bins[i], sum, sizeof sum);
     }
     for (int i = 0; i < CCO_IO_FILES && record->files[i].processes > 0; i++)
@@ -94,7 +94,7 @@ static void fold(cco_io_record *record)
 void cco_io_reach(cco_io_record *record, uint64_t now)
 {
     while (now > record->begin.ticks && (now - record->begin.ticks) >> record->shift >= CCO_BINS)
-        fold(record);
+        io_record_fold(record);
 }
 
 static uint64_t bin_of(const cco_io_record *record, uint64_t now)
@@ -104,12 +104,12 @@ static uint64_t bin_of(const cco_io_record *record, uint64_t now)
 
 /* An amount in as many bins as the time from `start` to `end` takes, by their part of it; in all
  * they get what it is.  The call counts where it starts. */
-static void spread(cco_io_record *record, int part, uint64_t start, uint64_t end,
-                   const cco_io_amount *amount)
+static void io_record_spread(cco_io_record *record, int part, uint64_t start, uint64_t end,
+                             const cco_io_amount *amount)
 {
     const uint64_t first = bin_of(record, start), last = bin_of(record, end);
     if (first == last || end <= start) {
-        add(&record->bins[last][part], amount);
+        io_record_add(&record->bins[last][part], amount);
         return;
     }
     cco_io_amount given = {amount->calls, 0, 0};
@@ -135,11 +135,11 @@ bool cco_io_before(const cco_io_file *a, const cco_io_file *b)
 }
 
 /* What a file counts goes to the others. */
-static void evict(int place)
+static void io_record_evict(int place)
 {
     cco_io_file *file = &cco_io_here->files[place];
     for (int part = 0; part < CCO_IO_PARTS; part++)
-        add(&cco_io_here->other.of[part], &file->of[part]);
+        io_record_add(&cco_io_here->other.of[part], &file->of[part]);
     memset(file, 0, sizeof *file);
     for (int i = 0; i < open_handles; i++)
         if (handles[i].place == place)
@@ -148,7 +148,7 @@ static void evict(int place)
 
 /* The place of a file that has been opened: the one that it had, a free one, or that of the last
  * in order, if it comes before that. */
-static int place_of(const cco_io_file *opened)
+static int io_record_place_of(const cco_io_file *opened)
 {
     int last = 0;
     for (int i = 0; i < CCO_IO_FILES; i++) {
@@ -164,24 +164,24 @@ static int place_of(const cco_io_file *opened)
     }
     if (!cco_io_before(opened, &cco_io_here->files[last]))
         return OTHER;
-    evict(last);
+    io_record_evict(last);
     cco_io_here->files[last] = *opened;
     return last;
 }
 
 /* NULL where no more can be kept. */
-static handle *keep(MPI_File file, const cco_io_file *opened)
+static handle *io_record_keep(MPI_File file, const cco_io_file *opened)
 {
     if (open_handles == CCO_IO_HANDLES)
         return NULL;
-    const int place = place_of(opened);
+    const int place = io_record_place_of(opened);
     last_used = open_handles++;
     handles[last_used] = (handle){.file = file, .place = place};
     return &handles[last_used];
 }
 
 /* One that was opened where we did not see it, as by a Fortran binding that we do not know. */
-static handle *meet(MPI_File file)
+static handle *io_record_meet(MPI_File file)
 {
     if (open_handles == CCO_IO_HANDLES)
         return NULL;
@@ -191,10 +191,10 @@ static handle *meet(MPI_File file)
         PMPI_Group_size(group, &opened.processes);
         PMPI_Group_free(&group);
     }
-    return keep(file, &opened);
+    return io_record_keep(file, &opened);
 }
 
-static handle *find(MPI_File file)
+static handle *io_record_find(MPI_File file)
 {
     if (last_used < open_handles && handles[last_used].file == file)
         return &handles[last_used];
@@ -203,19 +203,20 @@ static handle *find(MPI_File file)
             last_used = i;
             return &handles[i];
         }
-    return meet(file);
+    return io_record_meet(file);
 }
 
 /* The amount, whose time and bytes lie between `start` and `end`. */
-static void count(int part, int place, uint64_t start, uint64_t end, const cco_io_amount *amount)
+static void io_record_count(int part, int place, uint64_t start, uint64_t end,
+                            const cco_io_amount *amount)
 {
     cco_io_record *record = cco_io_here;
     const int kind = part / CCO_IO_DIRECTIONS;
     cco_io_file *file = place == OTHER ? &record->other : &record->files[place];
     if (bin_of(record, end) >= CCO_BINS)
         cco_io_reach(record, end);
-    spread(record, part, start, end, amount);
-    add(&file->of[part], amount);
+    io_record_spread(record, part, start, end, amount);
+    io_record_add(&file->of[part], amount);
     if (kind == CCO_IO_INDEPENDENT || kind == CCO_IO_NONBLOCKING) {
         const uint64_t window = bin_of(record, start) / CCO_IO_IN_WINDOW;
         cco_io_apart *apart = &file->apart[part % CCO_IO_DIRECTIONS][window];
@@ -243,50 +244,50 @@ uint64_t cco_io_asked(MPI_Count number, MPI_Datatype type)
 void cco_io_count(int part, MPI_File file, uint64_t start, uint64_t bytes)
 {
     const uint64_t end = cco_ticks();
-    take();
-    const handle *h = find(file);
-    count(part, h != NULL ? h->place : OTHER, start, end,
-          &(cco_io_amount){1, bytes, end > start ? end - start : 0});
-    give();
+    io_record_take();
+    const handle *h = io_record_find(file);
+    io_record_count(part, h != NULL ? h->place : OTHER, start, end,
+                    &(cco_io_amount){1, bytes, end > start ? end - start : 0});
+    io_record_give();
 }
 
 void cco_io_split_begin(int part, MPI_File file, uint64_t start)
 {
     const uint64_t end = cco_ticks();
-    take();
-    handle *h = find(file);
+    io_record_take();
+    handle *h = io_record_find(file);
     if (h != NULL)
         h->split_start = start;
-    count(part, h != NULL ? h->place : OTHER, start, end,
-          &(cco_io_amount){1, 0, end > start ? end - start : 0});
-    give();
+    io_record_count(part, h != NULL ? h->place : OTHER, start, end,
+                    &(cco_io_amount){1, 0, end > start ? end - start : 0});
+    io_record_give();
 }
 
 void cco_io_split_end(int part, MPI_File file, uint64_t start, uint64_t bytes)
 {
     const uint64_t end = cco_ticks();
-    take();
-    handle *h = find(file);
+    io_record_take();
+    handle *h = io_record_find(file);
     const int place = h != NULL ? h->place : OTHER;
     const uint64_t from = h != NULL && h->split_start != 0 ? h->split_start : start;
-    count(part, place, from, end, &(cco_io_amount){0, bytes, 0});
-    count(part, place, start, end, &(cco_io_amount){0, 0, end > start ? end - start : 0});
+    io_record_count(part, place, from, end, &(cco_io_amount){0, bytes, 0});
+    io_record_count(part, place, start, end, &(cco_io_amount){0, 0, end > start ? end - start : 0});
     if (h != NULL)
         h->split_start = 0;
-    give();
+    io_record_give();
 }
 
 int cco_io_forget(MPI_File file)
 {
     int place = OTHER;
-    take();
+    io_record_take();
     for (int i = 0; i < open_handles; i++)
         if (handles[i].file == file) {
             place = handles[i].place;
             handles[i] = handles[--open_handles];
             break;
         }
-    give();
+    io_record_give();
     return place;
 }
 
@@ -297,16 +298,17 @@ void cco_io_opened(MPI_File file, const char *name, size_t length, MPI_Comm comm
     memcpy(opened.name, name + cut, length - cut);
     PMPI_Comm_size(comm, &opened.processes);
     cco_io_forget(file); /* if it was closed where we did not see it */
-    take();
-    keep(file, &opened);
-    give();
+    io_record_take();
+    io_record_keep(file, &opened);
+    io_record_give();
     cco_io_count(CCO_IO_OPEN, file, start, 0);
 }
 
 void cco_io_closed(int place, uint64_t start)
 {
     const uint64_t end = cco_ticks();
-    take();
-    count(CCO_IO_CLOSE, place, start, end, &(cco_io_amount){1, 0, end > start ? end - start : 0});
-    give();
+    io_record_take();
+    io_record_count(CCO_IO_CLOSE, place, start, end,
+                    &(cco_io_amount){1, 0, end > start ? end - start : 0});
+    io_record_give();
 }

@@ -36,7 +36,7 @@ static void put_total(FILE *file, const cco_io_total *total, int part, double ra
             total->us / (ranks > 0 ? ranks : (double)total->ranks), total->us_most);
 }
 
-static void put_bins(FILE *file, const char *name, const double *bins, int count, double over)
+static void write_put_bins(FILE *file, const char *name, const double *bins, int count, double over)
 {
     fprintf(file, ",\n     \"%s\": [", name);
     for (int i = 0; i < count; i++)
@@ -47,11 +47,11 @@ static void put_bins(FILE *file, const char *name, const double *bins, int count
 static void put_line(FILE *file, const cco_io_sum *sum, int part)
 {
     const cco_io_line *line = &sum->line[part];
-    put_bins(file, "calls_of_bins", line->calls, sum->bins, 1);
-    put_bins(file, "ranks_of_bins", line->ranks, sum->bins, 1);
+    write_put_bins(file, "calls_of_bins", line->calls, sum->bins, 1);
+    write_put_bins(file, "ranks_of_bins", line->ranks, sum->bins, 1);
     if (part < CCO_IO_DATA_PARTS)
-        put_bins(file, "bytes_of_bins", line->bytes, sum->bins, 1);
-    put_bins(file, "us_of_bins", line->us, sum->bins, sum->ranks);
+        write_put_bins(file, "bytes_of_bins", line->bytes, sum->bins, 1);
+    write_put_bins(file, "us_of_bins", line->us, sum->bins, sum->ranks);
 }
 
 /* Writes those parts that have calls; with their bins, where the sum is of all files. */

@@ -31,7 +31,7 @@ typedef struct holder {
     cco_match *m;
 } holder;
 
-static void *memory(void *old, size_t bytes)
+static void *match_memory(void *old, size_t bytes)
 {
     void *made = realloc(old, bytes);
     if (made == NULL)
@@ -39,12 +39,12 @@ static void *memory(void *old, size_t bytes)
     return made;
 }
 
-static void *zeros(int n, size_t bytes)
+static void *match_zeros(int n, size_t bytes)
 {
-    return memset(memory(NULL, (size_t)n * bytes), 0, (size_t)n * bytes);
+    return memset(match_memory(NULL, (size_t)n * bytes), 0, (size_t)n * bytes);
 }
 
-static void forget(cco_match *m, uint64_t before)
+static void match_forget(cco_match *m, uint64_t before)
 {
     if (before > m->first)
         memmove(m->own, m->own + (before - m->first), sizeof *m->own * (size_t)(m->count - before));
@@ -60,15 +60,15 @@ static bool send_on(cco_match *m)
         if (m->rank == 0 || m->first == m->count)
             return true;
         m->sent = m->own[0];
-        forget(m, m->first + 1);
+        match_forget(m, m->first + 1);
         PMPI_Isend(&m->sent, (int)sizeof m->sent, MPI_BYTE, 0, TAG_SIGNATURE, m->comm, &m->request);
     }
     return false;
 }
 
-static cco_match *add(MPI_Comm comm)
+static cco_match *match_add(MPI_Comm comm)
 {
-    cco_match *m = memory(NULL, sizeof *m);
+    cco_match *m = match_memory(NULL, sizeof *m);
     *m = (cco_match){.comm = comm, .request = MPI_REQUEST_NULL, .twin = MPI_COMM_NULL};
     pthread_mutex_lock(&lock);
     m->next = all;
@@ -98,12 +98,12 @@ static cco_match *with_name(cco_match *m)
     return m;
 }
 
-static void push(cco_match *m, const cco_signature *signature)
+static void match_push(cco_match *m, const cco_signature *signature)
 {
     const size_t kept = (size_t)(m->count - m->first);
     if (kept == m->room) {
         m->room = m->room > 0 ? 2 * m->room : 16;
-        m->own = memory(m->own, sizeof *m->own * m->room);
+        m->own = match_memory(m->own, sizeof *m->own * m->room);
     }
     m->own[kept] = *signature;
     m->count++;
@@ -112,21 +112,21 @@ static void push(cco_match *m, const cco_signature *signature)
 static const cco_signature no_more = {
     .coll = CCO_SIGNATURE_END, .begun = CCO_SIGNATURE_STARTS, .root = -1, .bytes = -1};
 
-static void finish(cco_match *m)
+static void match_finish(cco_match *m)
 {
     m->twin = MPI_COMM_NULL;
     if (!m->ended)
-        push(with_name(m), &no_more);
+        match_push(with_name(m), &no_more);
     m->ended = true;
 }
 
 /* What the program has freed is still compared: rank 0 may not know yet what all others began. */
-static void release(void *data)
+static void match_release(void *data)
 {
     holder *h = data;
     pthread_mutex_lock(&lock);
     if (h->m != NULL) {
-        finish(h->m);
+        match_finish(h->m);
         h->m->state = NULL;
     }
     pthread_mutex_unlock(&lock);
@@ -140,7 +140,7 @@ void cco_match_set_up(cco_comm *state)
         return;
     cco_match *m = twin_of(state->comm);
     const MPI_Comm comm = m != NULL || cco_ulfm() ? MPI_COMM_NULL : cco_comm_copy(state->comm);
-    holder *h = cco_comm_attach(state, &here, sizeof *h, release);
+    holder *h = cco_comm_attach(state, &here, sizeof *h, match_release);
     if (m == NULL && comm == MPI_COMM_NULL) {
         if (state->rank == 0) /* its waits would take a failure for a mismatch */
             cco_log(CCO_LOG_WARN, "CRESTA_DEBUG=match does not look at communicator '%s': %s",
@@ -149,14 +149,14 @@ void cco_match_set_up(cco_comm *state)
         return;
     }
     if (m == NULL) {
-        m = add(comm);
+        m = match_add(comm);
         m->open = true;
     }
     m->twin = MPI_COMM_NULL;
     m->rank = state->rank;
     m->size = state->size;
-    m->made = zeros(m->size, sizeof *m->made);
-    m->theirs = zeros(m->size, sizeof *m->theirs);
+    m->made = match_zeros(m->size, sizeof *m->made);
+    m->theirs = match_zeros(m->size, sizeof *m->theirs);
     m->state = state;
     h->m = m;
     state->watched |= CCO_WATCHED_MATCH;
@@ -173,7 +173,7 @@ void cco_match_duplicates(MPI_Comm comm, MPI_Comm made)
     const cco_match *of = comm != MPI_COMM_NULL ? of_state(cco_comm_find(comm)) : NULL;
     if (of == NULL || !of->open)
         return;
-    cco_match *m = add(MPI_COMM_NULL);
+    cco_match *m = match_add(MPI_COMM_NULL);
     if (PMPI_Comm_idup(of->comm, &m->comm, &m->request) == MPI_SUCCESS)
         m->twin = made;
     else
@@ -186,7 +186,7 @@ void cco_match_freed(MPI_Comm comm)
     if (m == NULL)
         return;
     pthread_mutex_lock(&lock);
-    finish(m);
+    match_finish(m);
     pthread_mutex_unlock(&lock);
 }
 
@@ -210,12 +210,12 @@ static void drop_made(cco_match *m)
     uint64_t least = m->count;
     for (int r = 1; r < m->size; r++)
         least = m->made[r] < least ? m->made[r] : least;
-    forget(m, least);
+    match_forget(m, least);
 }
 
 /* Takes what a rank has made of the calls that this one has made.  The last of these, if it blocks,
  * is compared when all have come. */
-static void take_from(cco_match *m, int rank)
+static void match_take_from(cco_match *m, int rank)
 {
     while (m->made[rank] < m->count) {
         cco_signature *got = &m->theirs[rank];
@@ -234,22 +234,22 @@ static void take_from(cco_match *m, int rank)
     }
 }
 
-static bool take_all(cco_match *m)
+static bool match_take_all(cco_match *m)
 {
     bool complete = true;
     for (int r = 1; r < m->size; r++) {
-        take_from(m, r);
+        match_take_from(m, r);
         complete = complete && m->made[r] == m->count;
     }
     return complete;
 }
 
 /* Which two ranks do not agree on what passes between them. */
-static void find_pair(cco_match *m, const cco_call *call)
+static void match_find_pair(cco_match *m, const cco_call *call)
 {
     const int size = m->size;
     const size_t width = 2 * (size_t)size;
-    int64_t *rows = memory(NULL, sizeof *rows * width * (size_t)size);
+    int64_t *rows = match_memory(NULL, sizeof *rows * width * (size_t)size);
     cco_signature_row(m->state, call, rows);
     for (int r = 1; r < size; r++) {
         const int word = SEND_ROWS;
@@ -272,7 +272,7 @@ static void find_pair(cco_match *m, const cco_call *call)
               with_name(m)->name, cco_coll_infos[call->coll].mpi_name);
 }
 
-static void judge(cco_match *m, const cco_call *call)
+static void match_judge(cco_match *m, const cco_call *call)
 {
     uint64_t pairs = 0;
     for (int r = 0; r < m->size; r++) {
@@ -281,10 +281,10 @@ static void judge(cco_match *m, const cco_call *call)
             cco_match_tell_all(with_name(m));
     }
     if (pairs != 0)
-        find_pair(m, call);
+        match_find_pair(m, call);
 }
 
-static bool is_late(double since, bool *told)
+static bool match_is_late(double since, bool *told)
 {
     const double now = 1e-9 * (double)cco_ns(CLOCK_MONOTONIC);
     if (*told || now - since < (double)cco_configured.debug.match)
@@ -298,13 +298,13 @@ static void wait_as_first(cco_match *m, const char *name, const cco_call *call,
     const double start = 1e-9 * (double)cco_ns(CLOCK_MONOTONIC);
     bool told = false;
     pthread_mutex_lock(&lock);
-    push(m, mine);
+    match_push(m, mine);
     m->theirs[0] = *mine;
     pthread_mutex_unlock(&lock);
-    for (int tries = 0; !take_all(m); cco_pause_after_mpi(&tries))
-        if (is_late(start, &told))
+    for (int tries = 0; !match_take_all(m); cco_pause_after_mpi(&tries))
+        if (match_is_late(start, &told))
             cco_match_tell_late(with_name(m), name);
-    judge(m, call);
+    match_judge(m, call);
     for (int r = 1; r < m->size; r++) {
         const int word = GO_ON;
         PMPI_Send(&word, 1, MPI_INT, r, TAG_VERDICT, m->comm);
@@ -316,7 +316,7 @@ static void wait_as_first(cco_match *m, const char *name, const cco_call *call,
 static void send_row(const cco_match *m, const cco_call *call)
 {
     const size_t width = 2 * (size_t)m->size;
-    int64_t *row = memory(NULL, sizeof *row * width);
+    int64_t *row = match_memory(NULL, sizeof *row * width);
     cco_signature_row(m->state, call, row);
     PMPI_Send(row, (int)width, MPI_INT64_T, 0, TAG_ROW, m->comm);
     free(row);
@@ -336,7 +336,7 @@ static void wait_as_other(cco_match *m, const char *name, const cco_call *call,
         for (int tries = 0; !over; cco_pause_after_mpi(&tries)) {
             if (PMPI_Test(&verdict, &over, MPI_STATUS_IGNORE) != MPI_SUCCESS)
                 cco_fatal("CRESTA_DEBUG=match: the MPI's receive failed");
-            if (!over && is_late(start, &told))
+            if (!over && match_is_late(start, &told))
                 cco_match_tell_late(with_name(m), name);
         }
         if (word == SEND_ROWS)
@@ -345,7 +345,8 @@ static void wait_as_other(cco_match *m, const char *name, const cco_call *call,
     cco_wait(&send);
 }
 
-static void compare(cco_match *m, const char *name, const cco_call *call, const cco_signature *mine)
+static void match_compare(cco_match *m, const char *name, const cco_call *call,
+                          const cco_signature *mine)
 {
     for (int tries = 0; !m->busy; cco_pause_after_mpi(&tries)) {
         pthread_mutex_lock(&lock);
@@ -368,7 +369,7 @@ void cco_match_call(cco_comm *state, const cco_call *call, bool valid)
 {
     const cco_signature mine = cco_signature_of(state, call, valid, CCO_SIGNATURE_BLOCKS);
     cco_where_impl("CRESTA_DEBUG=match");
-    compare(of_state(state), cco_coll_infos[call->coll].mpi_name, call, &mine);
+    match_compare(of_state(state), cco_coll_infos[call->coll].mpi_name, call, &mine);
 }
 
 /* The call itself is compared once more, when its arguments are known, and counts once. */
@@ -378,7 +379,7 @@ void cco_match_first(MPI_Comm comm, cco_coll coll)
     cco_match *m = of_state(with_twin(comm, cco_comm_find(comm)));
     if (m == NULL)
         return;
-    compare(m, cco_coll_infos[coll].mpi_name, NULL, &mine);
+    match_compare(m, cco_coll_infos[coll].mpi_name, NULL, &mine);
     for (int r = 1; m->rank == 0 && r < m->size; r++)
         m->made[r]--;
     m->first -= m->rank == 0;
@@ -386,12 +387,12 @@ void cco_match_first(MPI_Comm comm, cco_coll coll)
 }
 
 /* True once nothing is left to compare. */
-static bool go_on(cco_match *m)
+static bool match_go_on(cco_match *m)
 {
     if (m->busy || !send_on(m)) /* a thread in a call of ours there does so */
         return false;
     if (m->rank == 0) {
-        take_all(m);
+        match_take_all(m);
         drop_made(m);
     }
     return m->ended && m->count == m->first;
@@ -406,13 +407,13 @@ void cco_match_begun(cco_comm *state, const cco_call *call, bool valid, bool per
     const cco_signature mine = cco_signature_of(
         state, call, valid, persistent ? CCO_SIGNATURE_PERSISTS : CCO_SIGNATURE_STARTS);
     pthread_mutex_lock(&lock);
-    push(m, &mine);
+    match_push(m, &mine);
     if (state->rank != 0 || m->count - m->first >= MANY)
-        go_on(m);
+        match_go_on(m);
     pthread_mutex_unlock(&lock);
 }
 
-static void drop(cco_match *m)
+static void match_drop(cco_match *m)
 {
     holder *h = m->state != NULL ? cco_comm_attached(m->state, &here) : NULL;
     if (h != NULL) {
@@ -435,14 +436,14 @@ void cco_match_poll(void)
         return;
     for (cco_match **at = &all; *at != NULL;) {
         cco_match *m = *at;
-        const bool over = go_on(m) && there;
+        const bool over = match_go_on(m) && there;
         there = there && m->there;
         if (!over) {
             at = &m->next;
             continue;
         }
         *at = m->next;
-        drop(m);
+        match_drop(m);
     }
     pthread_mutex_unlock(&lock);
 }
@@ -465,15 +466,15 @@ void cco_match_end(void)
         return;
     for (cco_match *m = all; m != NULL; m = m->next)
         if (m != last)
-            finish(m);
+            match_finish(m);
     cco_match_poll();
     for (int tries = 0; other_than(last) != NULL; cco_pause_after_mpi(&tries)) {
         cco_match_poll();
-        if (other_than(last) != NULL && is_late(start, &told))
+        if (other_than(last) != NULL && match_is_late(start, &told))
             cco_match_tell_late(other_than(last), "Finalize");
     }
     if (last == NULL)
         return;
-    compare(last, "Finalize", NULL, &no_more);
+    match_compare(last, "Finalize", NULL, &no_more);
     last->ended = true;
 }

@@ -10,7 +10,7 @@
 #include "core/log.h"
 #include "core/where_comm.h"
 
-static int64_t times(MPI_Count count, MPI_Datatype type)
+static int64_t signature_times(MPI_Count count, MPI_Datatype type)
 {
     return (int64_t)(count * cco_type_size(type));
 }
@@ -18,17 +18,17 @@ static int64_t times(MPI_Count count, MPI_Datatype type)
 static int64_t sent_to(const cco_call *c, int peer)
 {
     const MPI_Datatype type = c->coll == CCO_ALLTOALLW ? c->sendtypes[peer] : c->sendtype;
-    return times(cco_count_at(c, c->sendcounts, peer), type);
+    return signature_times(cco_count_at(c, c->sendcounts, peer), type);
 }
 
 static int64_t taken_from(const cco_call *c, int peer)
 {
     const MPI_Datatype type = c->coll == CCO_ALLTOALLW ? c->recvtypes[peer] : c->recvtype;
-    return times(cco_count_at(c, c->recvcounts, peer), type);
+    return signature_times(cco_count_at(c, c->recvcounts, peer), type);
 }
 
 /* What the root of a gatherv or scatterv, and what another rank exchanges with it. */
-static void rooted(const cco_comm *state, const cco_call *c, int64_t *give, int64_t *take)
+static void signature_rooted(const cco_comm *state, const cco_call *c, int64_t *give, int64_t *take)
 {
     const bool gathers = c->coll == CCO_GATHERV,
                in_place = c->sendbuf == MPI_IN_PLACE || c->recvbuf == MPI_IN_PLACE;
@@ -40,9 +40,9 @@ static void rooted(const cco_comm *state, const cco_call *c, int64_t *give, int6
     if (in_place)
         give[state->rank] = take[state->rank] = -1;
     else if (gathers)
-        give[c->root] = times(c->sendcount, c->sendtype);
+        give[c->root] = signature_times(c->sendcount, c->sendtype);
     else
-        take[c->root] = times(c->recvcount, c->recvtype);
+        take[c->root] = signature_times(c->recvcount, c->recvtype);
 }
 
 static void between_all(const cco_comm *state, const cco_call *c, int64_t *give, int64_t *take)
@@ -51,7 +51,8 @@ static void between_all(const cco_comm *state, const cco_call *c, int64_t *give,
     for (int i = 0; i < state->size; i++) {
         take[i] = taken_from(c, i);
         if (gathers)
-            give[i] = in_place ? taken_from(c, state->rank) : times(c->sendcount, c->sendtype);
+            give[i] = in_place ? taken_from(c, state->rank)
+                               : signature_times(c->sendcount, c->sendtype);
         else
             give[i] = in_place ? taken_from(c, i) : sent_to(c, i);
     }
@@ -65,7 +66,7 @@ bool cco_signature_row(const cco_comm *state, const cco_call *call, int64_t *row
     switch (call->coll) {
     case CCO_GATHERV:
     case CCO_SCATTERV:
-        rooted(state, call, give, take);
+        signature_rooted(state, call, give, take);
         return true;
     case CCO_ALLGATHERV:
     case CCO_ALLTOALLV:
@@ -78,16 +79,19 @@ bool cco_signature_row(const cco_comm *state, const cco_call *call, int64_t *row
 }
 
 /* The finalizer of splitmix64. */
-static uint64_t mixed(uint64_t x)
+static uint64_t signature_mixed(uint64_t x)
 {
     x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
     x = (x ^ x >> 27) * 0x94d049bb133111ebu;
     return x ^ x >> 31;
 }
 
-static uint64_t of_pair(int from, int to, int64_t bytes)
+static uint64_t signature_of_pair(int from, int to, int64_t bytes)
 {
-    return bytes < 0 ? 0 : mixed(mixed(mixed((uint64_t)from + 1) + (uint64_t)to) + (uint64_t)bytes);
+    return bytes < 0 ? 0
+                     : signature_mixed(
+                           signature_mixed(signature_mixed((uint64_t)from + 1) + (uint64_t)to) +
+                           (uint64_t)bytes);
 }
 
 static uint64_t pairs_of(const cco_comm *state, const cco_call *call)
@@ -98,7 +102,8 @@ static uint64_t pairs_of(const cco_comm *state, const cco_call *call)
         cco_fatal("no memory for CRESTA_DEBUG=match");
     if (cco_signature_row(state, call, row))
         for (int i = 0; i < state->size; i++)
-            sum += of_pair(state->rank, i, row[i]) - of_pair(i, state->rank, row[state->size + i]);
+            sum += signature_of_pair(state->rank, i, row[i]) -
+                   signature_of_pair(i, state->rank, row[state->size + i]);
     free(row);
     return sum;
 }
@@ -107,7 +112,7 @@ static uint64_t counts_of(const cco_comm *state, const cco_call *call)
 {
     uint64_t hash = 0;
     for (int i = 0; call->coll == CCO_REDUCE_SCATTER && i < state->size; i++)
-        hash = mixed(hash + (uint64_t)taken_from(call, i) + 1);
+        hash = signature_mixed(hash + (uint64_t)taken_from(call, i) + 1);
     return hash;
 }
 

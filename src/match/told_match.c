@@ -11,8 +11,8 @@
 static int lines = 20; /* about late ranks, of a process */
 
 /* "0,2-4" of the ranks for which `is` says so. */
-static void list(char *text, size_t room, const cco_match *m,
-                 bool (*is)(const cco_match *m, int rank))
+static void told_match_list(char *text, size_t room, const cco_match *m,
+                            bool (*is)(const cco_match *m, int rank))
 {
     size_t used = 0;
     const int size = m->size;
@@ -61,7 +61,7 @@ void cco_match_tell_all(const cco_match *m)
             continue;
         kinds++;
         wanted = m->theirs[r];
-        list(ranks, sizeof ranks, m, has_wanted);
+        told_match_list(ranks, sizeof ranks, m, has_wanted);
         cco_signature_show(&wanted, call, sizeof call);
         used += (size_t)snprintf(text + used, sizeof text - used, "\n    rank%s %s: %s",
                                  strpbrk(ranks, "-,") != NULL ? "s" : "", ranks, call);
@@ -93,7 +93,7 @@ void cco_match_tell_late(const cco_match *m, const char *call)
                 m->rank, m->name, cco_configured.debug.match, call);
         return;
     }
-    list(ranks, sizeof ranks, m, is_behind);
+    told_match_list(ranks, sizeof ranks, m, is_behind);
     cco_say("rank 0 of communicator '%s' has waited %lu s before MPI_%s, call %llu there, for rank "
             "%s",
             m->name, cco_configured.debug.match, call, (unsigned long long)m->count, ranks);

@@ -8,7 +8,7 @@
 #include "core/raise.h"
 #include "model/registry.h"
 
-static int number_of(const cco_model *model)
+static int below_number_of(const cco_model *model)
 {
     int i = 0;
     while (cco_models[i] != model)
@@ -27,7 +27,7 @@ int cco_run_mpi(cco_comm *state, const cco_call *call)
     return cco_models[0]->run(state, &(cco_way){.model = cco_models[0]}, call);
 }
 
-int cco_run_below(const cco_way *way, cco_comm *state, const cco_call *call, const char *why)
+int cco_run_fallback(const cco_way *way, cco_comm *state, const cco_call *call, const char *why)
 {
     static uint32_t reported; /* bit per model */
     const cco_model *model = way->model;
@@ -44,7 +44,7 @@ int cco_run_below(const cco_way *way, cco_comm *state, const cco_call *call, con
     if (way->exact && !lost) /* the same algorithm, over something else: the same bits */
         return model->below->run(
             state, &(cco_way){.model = model->below, .algo = way->algo, .exact = true}, call);
-    int rc = cco_fall_back(state, &fallback, &reported, number_of(model));
+    int rc = cco_fall_back(state, &fallback, &reported, below_number_of(model));
     if (rc == MPI_SUCCESS)
         return model->below->run(state, &(cco_way){.model = model->below}, call);
     return cco_raise_in(call->comm, call->coll, cco_comm_refuse(state, rc));

@@ -10,7 +10,7 @@
  * what `auto` chose, with the MPI's own call, and without a word.  With CRESTA_FALLBACK=error
  * others end with MPI_ERR_UNSUPPORTED_OPERATION, through the error handler.  Reported once for each
  * model. All ranks of the communicator come here, or none. */
-int cco_run_below(const cco_way *way, cco_comm *state, const cco_call *call, const char *why);
+int cco_run_fallback(const cco_way *way, cco_comm *state, const cco_call *call, const char *why);
 
 /* Whether a reduction may have unlike types on ranks, or gaps.  The operations of the standard have
  * the same type everywhere, the program's own perhaps types with other gaps.  `auto` leaves these

@@ -31,7 +31,7 @@ typedef struct own {
 
 static const char own_key; /* its address is the key */
 
-static void release(void *data)
+static void model_caf_release(void *data)
 {
     own *o = data;
     for (int via = 0; via < VIAS; via++) {
@@ -43,14 +43,14 @@ static void release(void *data)
     free(o);
 }
 
-static own *own_of(cco_comm *state)
+static own *model_caf_own_of(cco_comm *state)
 {
     own *o = cco_comm_attached(state, &own_key);
-    return o != NULL ? o : cco_comm_attach(state, &own_key, sizeof *o, release);
+    return o != NULL ? o : cco_comm_attach(state, &own_key, sizeof *o, model_caf_release);
 }
 
 /* Coarrays begin where all ranks of the job are.  A rank alone needs none. */
-static const char *begin(const cco_comm *state)
+static const char *model_caf_begin(const cco_comm *state)
 {
     if (state->size == 1)
         return NULL;
@@ -59,7 +59,7 @@ static const char *begin(const cco_comm *state)
 
 /* An area that is kept.  A communicator that got none asks again in its 2nd, 4th, 8th... call:
  * there may be a coarray by then, or part of it free. */
-static const char *keep(own *o, cco_comm *state, int via)
+static const char *model_caf_keep(own *o, cco_comm *state, int via)
 {
     cco_caf *area = &o->kept[via].area;
     const int p = state->size;
@@ -68,7 +68,7 @@ static const char *keep(own *o, cco_comm *state, int via)
     const unsigned calls = ++o->kept[via].calls;
     if ((calls & (calls - 1)) != 0)
         return o->kept[via].why;
-    const char *why = begin(state);
+    const char *why = model_caf_begin(state);
     const size_t least = cco_stream_share(p, cco_stream_ring(p, 0));
     if (why == NULL)
         why = cco_caf_keep(area, least, cco_configured.caf_buffer.bytes, cco_stream_share(p, 0),
@@ -80,30 +80,30 @@ static const char *keep(own *o, cco_comm *state, int via)
     return why;
 }
 
-static int run_kept(own *o, cco_comm *state, const cco_way *way, const cco_call *call)
+static int model_caf_run_kept(own *o, cco_comm *state, const cco_way *way, const cco_call *call)
 {
     const int via = (int)way->options[VIA];
-    const char *why = keep(o, state, via);
+    const char *why = model_caf_keep(o, state, via);
     if (why != NULL)
-        return cco_run_below(way, state, call, why);
+        return cco_run_fallback(way, state, call, why);
     const cco_scheduled *own = &o->kept[via].streams.scheduled;
     const int rc = cco_scheduled_run(&o->kept[via].streams.scheduled, state, way, call);
     return rc != MPI_SUCCESS ? cco_scheduled_raise(own, state, call->coll, rc) : rc;
 }
 
 /* A coarray for this call only, as large as it needs. */
-static int run_made(own *o, cco_comm *state, const cco_way *way, const cco_call *call)
+static int model_caf_run_made(own *o, cco_comm *state, const cco_way *way, const cco_call *call)
 {
     const int via = (int)way->options[VIA];
     cco_caf area;
-    const char *why = begin(state);
+    const char *why = model_caf_begin(state);
     const size_t ring = cco_stream_model_ring(state, call, state->size,
                                               cco_configured.caf_buffer.bytes);
     const size_t share = cco_stream_share(state->size, ring);
     if (why == NULL)
         why = cco_caf_make(&area, share, cco_stream_share(state->size, 0), state->comm);
     if (why != NULL)
-        return cco_run_below(way, state, call, why);
+        return cco_run_fallback(way, state, call, why);
     cco_stream_model_open(&o->made[via], &area.area, via == GET, state);
     const cco_scheduled *own = &o->made[via].scheduled;
     const int rc = cco_scheduled_fail(own, state,
@@ -113,26 +113,27 @@ static int run_made(own *o, cco_comm *state, const cco_way *way, const cco_call 
     return rc != MPI_SUCCESS ? cco_comm_raise(state, call->coll, rc) : rc;
 }
 
-static int run(cco_comm *state, const cco_way *way, const cco_call *call)
+static int model_caf_run(cco_comm *state, const cco_way *way, const cco_call *call)
 {
     if (!cco_arguments_valid(state, call))
         return cco_arguments_refuse(call);
-    own *o = own_of(state);
+    own *o = model_caf_own_of(state);
     const long buffer = way->options[BUFFER];
     const bool dynamic = buffer == DYNAMIC ||
                          (buffer == AS_CONFIGURED && cco_configured.caf_buffer.dynamic);
-    return dynamic ? run_made(o, state, way, call) : run_kept(o, state, way, call);
+    return dynamic ? model_caf_run_made(o, state, way, call)
+                   : model_caf_run_kept(o, state, way, call);
 }
 
 /* CRESTA_Win_init: part of the coarray is taken now if a call may want it. */
-static void hold(cco_comm *state, bool wanted)
+static void model_caf_hold(cco_comm *state, bool wanted)
 {
     if (wanted)
-        keep(own_of(state), state, PUT);
+        model_caf_keep(model_caf_own_of(state), state, PUT);
 }
 
 /* OpenCoarrays locks the window for each put, and two threads must not at once. */
-static cco_path path(const cco_comm *state, const cco_way *way, const char **why)
+static cco_path model_caf_path(const cco_comm *state, const cco_way *way, const char **why)
 {
     (void)state, (void)way;
     *why = "coarrays move in the calls of the program's thread only";
@@ -154,7 +155,7 @@ static void job_begin(void)
         cco_caf_begin(MPI_COMM_WORLD);
 }
 
-static const char *refuses(const cco_way *way, cco_coll coll, int size)
+static const char *model_caf_refuses(const cco_way *way, cco_coll coll, int size)
 {
     return cco_ulfm() ? CCO_ULFM_NO_WINDOWS : cco_scheduled_refuses(way, coll, size);
 }
@@ -162,14 +163,14 @@ static const char *refuses(const cco_way *way, cco_coll coll, int size)
 const cco_model cco_model_caf = {
     .name = "caf",
     .doc = "our algorithms on Fortran coarrays",
-    .run = run,
+    .run = model_caf_run,
     .touches = true,
     .below = &cco_model_p2p,
     .algorithms = cco_algo_of,
     .options = options,
-    .refuses = refuses,
-    .path = path,
-    .hold = hold,
+    .refuses = model_caf_refuses,
+    .path = model_caf_path,
+    .hold = model_caf_hold,
     .job_begin = job_begin,
     .job_end = cco_caf_end,
 };

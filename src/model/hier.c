@@ -28,7 +28,7 @@ typedef struct own {
 
 static const char own_key; /* its address is the key */
 
-static void release(void *data)
+static void hier_release(void *data)
 {
     own *o = data;
     cco_scheduled_empty(&o->scheduled);
@@ -66,7 +66,7 @@ static int without_streams(const cco_comm *state)
 }
 
 /* Collective when it is made, in the first call; NULL when communicators run out. */
-static own *own_of(cco_comm *state)
+static own *hier_own_of(cco_comm *state)
 {
     own *o = cco_comm_attached(state, &own_key);
     if (o != NULL)
@@ -74,7 +74,7 @@ static own *own_of(cco_comm *state)
     cco_channel *channel = cco_comm_channel(state);
     if (channel == NULL)
         return NULL;
-    o = cco_comm_attach(state, &own_key, sizeof *o, release);
+    o = cco_comm_attach(state, &own_key, sizeof *o, hier_release);
     o->messages.channel = channel;
     o->messages.watch = cco_comm_watch(state);
     say_nodes(state);
@@ -111,19 +111,19 @@ static int run_hier(own *o, cco_comm *state, const cco_way *way, const cco_call 
     return rc;
 }
 
-static int run(cco_comm *state, const cco_way *way, const cco_call *call)
+static int hier_run(cco_comm *state, const cco_way *way, const cco_call *call)
 {
     if (!cco_arguments_valid(state, call))
         return cco_arguments_refuse(call);
     if (state->nodes.map == NULL)
-        return cco_run_below(way, state, call, "nobody has found out where its ranks are");
+        return cco_run_fallback(way, state, call, "nobody has found out where its ranks are");
     if (is_one_node(state, way))
         return cco_model_shm.run(state, &(cco_way){.model = &cco_model_shm}, call);
-    return run_hier(own_of(state), state, way, call);
+    return run_hier(hier_own_of(state), state, way, call);
 }
 
 /* On one node as those of shm; where every rank has a node to itself, messages are all there is. */
-static cco_path path(const cco_comm *state, const cco_way *way, const char **why)
+static cco_path hier_path(const cco_comm *state, const cco_way *way, const char **why)
 {
     const cco_node_map *map = state != NULL ? state->nodes.map : NULL;
     (void)way;
@@ -136,11 +136,11 @@ static cco_path path(const cco_comm *state, const cco_way *way, const char **why
 const cco_model cco_model_hier = {
     .name = "hier",
     .doc = "algorithms that know nodes: shared memory within, the MPI's messages between",
-    .run = run,
+    .run = hier_run,
     .touches = true,
     .by_nodes = true,
     .below = &cco_model_p2p,
     .algorithms = cco_node_algo_of,
     .refuses = cco_scheduled_refuses,
-    .path = path,
+    .path = hier_path,
 };

@@ -12,13 +12,14 @@
 /* Bytes of a rank's share, or less where few ranks need it: its rings for all others. */
 enum { SHARE = 1 << 20, RING = 256 << 10 };
 
-static size_t share_of(int ranks)
+static size_t node_streams_share_of(int ranks)
 {
     const size_t wanted = cco_stream_share(ranks, RING);
     return wanted < SHARE ? wanted : cco_stream_share(ranks, cco_stream_ring(ranks, SHARE));
 }
 
-static void open_streams(cco_node_streams *n, const cco_comm *state, const cco_node_map *map)
+static void node_streams_open_streams(cco_node_streams *n, const cco_comm *state,
+                                      const cco_node_map *map)
 {
     const int size = n->segment.shares, place = map->place[state->rank];
     cco_area *area = &n->area;
@@ -39,7 +40,7 @@ static void open_streams(cco_node_streams *n, const cco_comm *state, const cco_n
 }
 
 /* A process has failed: this rank takes no further part. */
-static void leave(void *what, int error)
+static void node_streams_leave(void *what, int error)
 {
     cco_node_streams *n = what;
     cco_segment_leave(&n->segment, error);
@@ -47,7 +48,7 @@ static void leave(void *what, int error)
 }
 
 /* A wait found it out; seats are places on the node. */
-static void fail(void *owner, int error, int lost)
+static void node_streams_fail(void *owner, int error, int lost)
 {
     cco_comm *state = owner;
     const cco_node_map *map = state->nodes.map;
@@ -55,15 +56,15 @@ static void fail(void *owner, int error, int lost)
                   lost < 0 ? -1 : map->ranks[map->first[map->node[state->rank]] + lost]);
 }
 
-static void watch(cco_node_streams *n, cco_comm *state)
+static void node_streams_watch(cco_node_streams *n, cco_comm *state)
 {
-    n->watch = (cco_watch){&cco_watch_processes, state->comm, n->segment.seats, .fail = fail,
-                           .owner = state};
-    cco_comm_on_failure(state, leave, n);
+    n->watch = (cco_watch){&cco_watch_processes, state->comm, n->segment.seats,
+                           .fail = node_streams_fail, .owner = state};
+    cco_comm_on_failure(state, node_streams_leave, n);
 }
 
 /* True if the ranks of this node need none, or have them. */
-static bool make(cco_node_streams *n, cco_comm *state, const cco_node_map *map)
+static bool node_streams_make(cco_node_streams *n, cco_comm *state, const cco_node_map *map)
 {
     const int mine = map->node[state->rank];
     const cco_company node = {.comm = state->comm,
@@ -72,16 +73,17 @@ static bool make(cco_node_streams *n, cco_comm *state, const cco_node_map *map)
                               .place = map->place[state->rank]};
     if (node.count == 1)
         return true;
-    if (cco_segment_make_among(&n->segment, share_of(node.count), cco_configured.shm_memory, &node))
-        open_streams(n, state, map);
+    if (cco_segment_make_among(&n->segment, node_streams_share_of(node.count),
+                               cco_configured.shm_memory, &node))
+        node_streams_open_streams(n, state, map);
     if (n->there)
-        watch(n, state);
+        node_streams_watch(n, state);
     return n->there;
 }
 
 bool cco_node_streams_make(cco_node_streams *n, cco_comm *state, const cco_node_map *map)
 {
-    return map->most == 1 || cco_all(make(n, state, map), state->comm);
+    return map->most == 1 || cco_service_all(node_streams_make(n, state, map), state->comm);
 }
 
 void cco_node_streams_free(cco_node_streams *n)

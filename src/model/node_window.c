@@ -9,7 +9,7 @@
 
 /* The ranks of this node.  Errors on the program's communicator would be the program's.  Collective
  * over all ranks; MPI_COMM_NULL on all of a node if the MPI refuses. */
-static MPI_Comm split(const cco_comm *state, int node, int place)
+static MPI_Comm node_window_split(const cco_comm *state, int node, int place)
 {
     MPI_Comm copy = cco_comm_copy(state->comm), made = MPI_COMM_NULL;
     if (copy == MPI_COMM_NULL)
@@ -23,7 +23,7 @@ static MPI_Comm split(const cco_comm *state, int node, int place)
 }
 
 /* On all ranks of a node.  The MPI may know less than the map: whether they share memory. */
-static const char *make(cco_window *w, size_t ring, MPI_Comm node, cco_window_life life)
+static const char *node_window_make(cco_window *w, size_t ring, MPI_Comm node, cco_window_life life)
 {
     int ranks;
     PMPI_Comm_size(node, &ranks);
@@ -42,11 +42,11 @@ const char *cco_node_window_make(cco_window *window, size_t ring, const cco_comm
     *window = (cco_window){.win = MPI_WIN_NULL};
     if (map->most == 1)
         return NULL;
-    MPI_Comm node = split(state, map->node[state->rank], map->place[state->rank]);
+    MPI_Comm node = node_window_split(state, map->node[state->rank], map->place[state->rank]);
     const char *why = "the MPI could not make a communicator";
-    if (cco_all(node != MPI_COMM_NULL, state->comm))
-        why = make(window, ring, node, life);
-    if (!cco_all(why == NULL, state->comm)) {
+    if (cco_service_all(node != MPI_COMM_NULL, state->comm))
+        why = node_window_make(window, ring, node, life);
+    if (!cco_service_all(why == NULL, state->comm)) {
         cco_window_free(window);
         why = why != NULL ? why : "there is no window on another node";
     }

@@ -65,7 +65,7 @@ static void close_link(link *l, bool retire)
     cco_fences_close(&l->fences, retire);
 }
 
-static void release(void *data)
+static void os_release(void *data)
 {
     own *o = data;
     for (int i = 0; i < LINKS; i++) {
@@ -79,10 +79,10 @@ static void release(void *data)
     free(o);
 }
 
-static own *own_of(cco_comm *state)
+static own *os_own_of(cco_comm *state)
 {
     own *o = cco_comm_attached(state, &own_key);
-    return o != NULL ? o : cco_comm_attach(state, &own_key, sizeof *o, release);
+    return o != NULL ? o : cco_comm_attach(state, &own_key, sizeof *o, os_release);
 }
 
 /* Collective, the first time. */
@@ -94,8 +94,8 @@ static bool can_share(own *o, MPI_Comm comm)
     return o->share;
 }
 
-static const char *open_streams(link *l, int kind, cco_comm *state, size_t ring, bool share,
-                                cco_window_life life)
+static const char *os_open_streams(link *l, int kind, cco_comm *state, size_t ring, bool share,
+                                   cco_window_life life)
 {
     const size_t zero = cco_stream_share(state->size, 0);
     const char *why = cco_window_make(&l->window, cco_stream_share(state->size, ring), zero,
@@ -114,13 +114,14 @@ static bool on_nodes(const cco_comm *state, int kind)
 }
 
 /* How many have rings in the share of a rank, at most. */
-static int sharers(const cco_comm *state, int kind)
+static int os_sharers(const cco_comm *state, int kind)
 {
     return on_nodes(state, kind) ? state->nodes.map->most : state->size;
 }
 
 /* A rank alone on its node has messages only. */
-static const char *open_nodes(link *l, int kind, cco_comm *state, size_t ring, cco_window_life life)
+static const char *os_open_nodes(link *l, int kind, cco_comm *state, size_t ring,
+                                 cco_window_life life)
 {
     const cco_node_map *map = state->nodes.map;
     const int node = map->node[state->rank];
@@ -162,21 +163,22 @@ static const char *open_link(own *o, link *l, int kind, cco_comm *state, size_t 
             cco_scheduled_over(&l->streams.scheduled, &cco_transport_epochs, &l->epochs,
                                &l->epochs.unlike, state);
     } else if (on_nodes(state, kind)) {
-        why = open_nodes(l, kind, state, ring, life);
+        why = os_open_nodes(l, kind, state, ring, life);
     } else {
-        why = open_streams(l, kind, state, ring, kind < PUTS_BY_CALLS && can_share(o, comm), life);
+        why = os_open_streams(l, kind, state, ring, kind < PUTS_BY_CALLS && can_share(o, comm),
+                              life);
     }
     return why;
 }
 
 /* The window that is kept, made in the first call that wants it.  NULL, or why there is none. */
-static const char *keep(own *o, int kind, cco_comm *state)
+static const char *os_keep(own *o, int kind, cco_comm *state)
 {
     const size_t bytes = cco_configured.os_window.bytes;
     if (!o->kept[kind].asked) {
         o->kept[kind].asked = true;
         o->kept[kind].why = open_link(o, &o->kept[kind].link, kind, state,
-                                      cco_stream_ring(sharers(state, kind), bytes),
+                                      cco_stream_ring(os_sharers(state, kind), bytes),
                                       CCO_WINDOW_KEPT);
     }
     return o->kept[kind].why;
@@ -193,23 +195,23 @@ static int run_link(link *l, cco_comm *state, const cco_way *way, const cco_call
 }
 
 /* The last thing that is done: an error handler may never come back. */
-static int told(cco_comm *state, const cco_call *call, int rc)
+static int os_told(cco_comm *state, const cco_call *call, int rc)
 {
     return rc != MPI_SUCCESS ? cco_comm_raise(state, call->coll, rc) : rc;
 }
 
 /* With a window for this call only, as large as it needs. */
-static int run_made(own *o, int kind, cco_comm *state, const cco_way *way, const cco_call *call)
+static int os_run_made(own *o, int kind, cco_comm *state, const cco_way *way, const cco_call *call)
 {
-    const size_t ring = cco_stream_model_ring(state, call, sharers(state, kind),
+    const size_t ring = cco_stream_model_ring(state, call, os_sharers(state, kind),
                                               cco_configured.os_window.bytes);
     link *l = &o->made[kind];
     const char *why = open_link(o, l, kind, state, ring, CCO_WINDOW_FOR_A_CALL);
     if (why != NULL)
-        return cco_run_below(way, state, call, why);
+        return cco_run_fallback(way, state, call, why);
     const int rc = run_link(l, state, way, call);
     close_link(l, false);
-    return told(state, call, rc);
+    return os_told(state, call, rc);
 }
 
 /* There may be nothing of ours yet. */
@@ -221,7 +223,7 @@ static bool is_dynamic(const own *o, const cco_way *way)
     return store->dynamic && (store->given || o == NULL || !o->held);
 }
 
-static int kind_of(const cco_way *way)
+static int os_kind_of(const cco_way *way)
 {
     if (way->options[SYNC] == PSCW)
         return EPOCHS;
@@ -232,22 +234,22 @@ static int kind_of(const cco_way *way)
     return way->options[VIA] == GET ? GETS : PUTS;
 }
 
-static int run(cco_comm *state, const cco_way *way, const cco_call *call)
+static int os_run(cco_comm *state, const cco_way *way, const cco_call *call)
 {
     if (!cco_arguments_valid(state, call))
         return cco_arguments_refuse(call);
     if (state->error != MPI_SUCCESS) /* a process has failed */
-        return told(state, call, state->error);
-    own *o = own_of(state);
-    const int kind = kind_of(way);
+        return os_told(state, call, state->error);
+    own *o = os_own_of(state);
+    const int kind = os_kind_of(way);
     if (is_dynamic(o, way))
-        return run_made(o, kind, state, way, call);
-    const char *why = keep(o, kind, state);
-    return why == NULL ? told(state, call, run_link(&o->kept[kind].link, state, way, call))
-                       : cco_run_below(way, state, call, why);
+        return os_run_made(o, kind, state, way, call);
+    const char *why = os_keep(o, kind, state);
+    return why == NULL ? os_told(state, call, run_link(&o->kept[kind].link, state, way, call))
+                       : cco_run_fallback(way, state, call, why);
 }
 
-static const char *refuses(const cco_way *way, cco_coll coll, int size)
+static const char *os_refuses(const cco_way *way, cco_coll coll, int size)
 {
     if (cco_ulfm())
         return CCO_ULFM_NO_WINDOWS;
@@ -260,10 +262,10 @@ static const char *refuses(const cco_way *way, cco_coll coll, int size)
 
 /* Windows that ranks reach by themselves.  On several nodes begins move as those of hier: their
  * memory within a node is ours. */
-static cco_path path(const cco_comm *state, const cco_way *way, const char **why)
+static cco_path os_path(const cco_comm *state, const cco_way *way, const char **why)
 {
     const own *o = state != NULL ? cco_comm_attached(state, &own_key) : NULL;
-    const int kind = kind_of(way);
+    const int kind = os_kind_of(way);
     *why = NULL;
     if (is_dynamic(o, way))
         *why = "a begin makes no window";
@@ -277,16 +279,16 @@ static cco_path path(const cco_comm *state, const cco_way *way, const char **why
 }
 
 /* CRESTA_Win_init: the window is static, and made now if a call may want it. */
-static void hold(cco_comm *state, bool wanted)
+static void os_hold(cco_comm *state, bool wanted)
 {
-    own *o = own_of(state);
+    own *o = os_own_of(state);
     o->held = true;
     if (wanted)
-        keep(o, PUTS, state);
+        os_keep(o, PUTS, state);
 }
 
 /* CRESTA_Win_finalize. */
-static void let_go(cco_comm *state)
+static void os_let_go(cco_comm *state)
 {
     own *o = cco_comm_attached(state, &own_key);
     if (o == NULL || !o->held)
@@ -320,15 +322,15 @@ static void job_free(void)
 const cco_model cco_model_os = {
     .name = "os",
     .doc = "our algorithms on one-sided operations of the MPI",
-    .run = run,
+    .run = os_run,
     .touches = true,
     .by_nodes = true,
     .below = &cco_model_p2p,
     .algorithms = cco_algo_of,
     .options = options,
-    .refuses = refuses,
-    .path = path,
-    .hold = hold,
-    .let_go = let_go,
+    .refuses = os_refuses,
+    .path = os_path,
+    .hold = os_hold,
+    .let_go = os_let_go,
     .job_free = job_free,
 };

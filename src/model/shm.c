@@ -42,7 +42,7 @@ typedef struct own {
     kept *kept[CCO_CACHED_CALLS]; /* each made when needed: there may be thousands of these, */
     cco_shm_named *named;         /* and so are these two */
     cco_shm_single single;
-    cco_reach reach; /* of a call */
+    cco_direct_access reach; /* of a call */
     cco_shm_many *many;
     bool behind; /* this rank has not begun a call which the others may have: its slot rings count
                     other calls than theirs */
@@ -57,7 +57,7 @@ static void free_kept(kept *k)
     free(k);
 }
 
-static void release(void *data)
+static void shm_release(void *data)
 {
     own *o = data;
     cco_shm_rings_let_go(&o->slots);
@@ -75,7 +75,7 @@ static void release(void *data)
 }
 
 /* A process has failed: a call that is under way ends in memory of its own. */
-static void leave(void *data, int error)
+static void shm_leave(void *data, int error)
 {
     own *o = data;
     cco_shm_rings_leave(&o->slots, error);
@@ -86,7 +86,7 @@ static void leave(void *data, int error)
 }
 
 /* A wait found it out; seats are ranks here. */
-static void fail(void *data, int error, int lost)
+static void shm_fail(void *data, int error, int lost)
 {
     own *o = data;
     cco_comm_fail(o->state, error, lost);
@@ -115,7 +115,7 @@ __attribute__((noinline, cold)) static int fail_call(own *o, cco_comm *state, cc
 
 /* Before all ranks set something up together: they must be in the same call, as far as there are
  * slot rings to find it out. */
-static int meet(own *o, uint64_t stamp)
+static int shm_meet(own *o, uint64_t stamp)
 {
     for (int i = 0; i < CCO_SHM_RINGS; i++)
         if (o->slots.rings[i].memory != NULL)
@@ -139,12 +139,12 @@ static int no_common_rings(own *o, cco_comm *state, uint64_t stamp)
 
 static cco_watch watch_of(own *o)
 {
-    return (cco_watch){&cco_watch_processes, o->state->comm, .fail = fail, .owner = o};
+    return (cco_watch){&cco_watch_processes, o->state->comm, .fail = shm_fail, .owner = o};
 }
 
 /* Memory of a communicator that not all need; to go on without it on one rank would hang the
  * others. */
-static void *more(size_t size, const cco_comm *state)
+static void *shm_more(size_t size, const cco_comm *state)
 {
     void *memory = cco_own_lines(size);
     if (memory == NULL)
@@ -167,15 +167,15 @@ static bool has_rings(own *o, cco_comm *state, cco_shm_part part)
     return there;
 }
 
-static own *own_of(cco_comm *state)
+static own *shm_own_of(cco_comm *state)
 {
     own *o = cco_comm_attached(state, &own_key);
     if (o != NULL)
         return o;
-    o = cco_comm_attach(state, &own_key, sizeof *o, release);
+    o = cco_comm_attach(state, &own_key, sizeof *o, shm_release);
     o->state = state;
     cco_shm_rings_begin(&o->slots);
-    cco_comm_on_failure(state, leave, o);
+    cco_comm_on_failure(state, shm_leave, o);
     return o;
 }
 
@@ -187,8 +187,8 @@ static void use_pull(own *o)
 
 /* copy=auto: whether the kernel copies in a call, by what all ranks know.  Where it may not, nobody
  * asked for it. */
-static bool pays(own *o, const cco_comm *state, const cco_shm_copy_call *call,
-                 cco_shm_copy_verdict verdict)
+static bool shm_pays(own *o, const cco_comm *state, const cco_shm_copy_call *call,
+                     cco_shm_copy_verdict verdict)
 {
     if (verdict == CCO_SHM_COPY_NO ||
         !cco_shm_single_open(&o->single, state, &o->slots.segments[CCO_SHM_FAR]))
@@ -208,11 +208,11 @@ static int judge_copy(own *o, const cco_comm *state, const cco_problem *q)
     const cco_shm_copy_verdict verdict = cco_shm_copy_judge(&call);
     const bool measures = verdict == CCO_SHM_COPY_MEASURE && !o->single.measured;
     if (verdict != CCO_SHM_COPY_NO && (measures || !o->single.asked)) {
-        const int rc = meet(o, stamp_of(q));
+        const int rc = shm_meet(o, stamp_of(q));
         if (rc != MPI_SUCCESS)
             return rc;
     }
-    if (!pays(o, state, &call, verdict))
+    if (!shm_pays(o, state, &call, verdict))
         return MPI_SUCCESS;
     o->reach.pull = &o->single.pull;
     o->reach.least = cco_shm_copy_least(&call);
@@ -229,7 +229,7 @@ static int choose_copy(own *o, cco_comm *state, const cco_way *way, const cco_pr
     if (way->options[COPY] != SINGLE)
         return rc;
     if (!o->single.asked)
-        rc = meet(o, stamp_of(q));
+        rc = shm_meet(o, stamp_of(q));
     if (rc != MPI_SUCCESS)
         return rc;
     if (!cco_shm_single_open(&o->single, state, &o->slots.segments[CCO_SHM_FAR]))
@@ -241,12 +241,12 @@ static int choose_copy(own *o, cco_comm *state, const cco_way *way, const cco_pr
 
 /* Memory that need not be copied: small data are not worth looking for it. */
 static int find_reach(own *o, cco_comm *state, const cco_way *way, const cco_flat *plan,
-                      const cco_problem *q, const cco_reach **reach)
+                      const cco_problem *q, const cco_direct_access **reach)
 {
     *reach = NULL;
     if (!plan->stage[plan->stages - 1].direct)
         return MPI_SUCCESS;
-    o->reach = (cco_reach){cco_shm_memory_of(state), NULL, 0};
+    o->reach = (cco_direct_access){cco_shm_memory_of(state), NULL, 0};
     *reach = &o->reach;
     return choose_copy(o, state, way, q);
 }
@@ -264,8 +264,8 @@ static int fall_behind(own *o, cco_comm *state, int error)
     return error;
 }
 
-static int run_bound(own *o, cco_comm *state, const cco_flat *plan, const cco_bound *bound,
-                     const cco_reach *reach)
+static int shm_run_bound(own *o, cco_comm *state, const cco_flat *plan, const cco_bound *bound,
+                         const cco_direct_access *reach)
 {
     int rc = cco_bound_pack(bound);
     if (rc != MPI_SUCCESS)
@@ -276,8 +276,8 @@ static int run_bound(own *o, cco_comm *state, const cco_flat *plan, const cco_bo
 
 static int run_below(cco_comm *state, const cco_way *way, const cco_call *call)
 {
-    return cco_run_below(way, state, call,
-                         "the ranks share no memory (other nodes, other containers, or no room)");
+    return cco_run_fallback(
+        way, state, call, "the ranks share no memory (other nodes, other containers, or no room)");
 }
 
 /* Elements that fit in no slot. */
@@ -297,10 +297,10 @@ static int run_turns(own *o, cco_comm *state, const cco_bound *bound)
 static int run_planned(own *o, kept *k, cco_comm *state, const cco_way *way, const cco_flat *plan,
                        const cco_bound *bound)
 {
-    const cco_reach *reach;
+    const cco_direct_access *reach;
     int rc = find_reach(o, state, way, plan, &bound->problem, &reach);
     if (rc == MPI_SUCCESS)
-        rc = run_bound(o, state, plan, bound, reach);
+        rc = shm_run_bound(o, state, plan, bound, reach);
     if (rc == MPI_SUCCESS && cco_cached_call_write(&k->cached, 0, way, bound, NULL)) {
         k->plan = *plan;
         k->crowded = state->facts.crowded;
@@ -322,7 +322,7 @@ static void choose_operation(cco_bound *bound, const cco_way *way)
 
 /* A call that is not remembered.  Ranks may describe the same elements by types with and without
  * gaps: how they go depends on their size alone. */
-static int run_new(own *o, kept *k, cco_comm *state, const cco_way *way, const cco_call *call)
+static int shm_run_new(own *o, kept *k, cco_comm *state, const cco_way *way, const cco_call *call)
 {
     cco_bound bound;
     cco_elements elements;
@@ -340,7 +340,7 @@ static int run_new(own *o, kept *k, cco_comm *state, const cco_way *way, const c
         plan = cco_flat_plan(&bound.problem, cco_shm_rooms, CCO_SHM_RINGS, state->facts.crowded);
     const cco_shm_part part = cco_shm_part_of(&plan);
     if (rc == MPI_SUCCESS && !o->slots.asked[part])
-        rc = meet(o, stamp_of(&bound.problem));
+        rc = shm_meet(o, stamp_of(&bound.problem));
     if (rc == MPI_SUCCESS && !has_rings(o, state, part)) {
         if (!o->slots.segments[part].unlike) {
             cco_workspace_trim(&o->workspace);
@@ -356,11 +356,12 @@ static int run_new(own *o, kept *k, cco_comm *state, const cco_way *way, const c
     return rc;
 }
 
-__attribute__((noinline)) static int run_again(cco_comm *state, own *o, kept *k, const cco_way *way,
-                                               const void *sendbuf, void *recvbuf)
+__attribute__((noinline)) static int shm_run_again(cco_comm *state, own *o, kept *k,
+                                                   const cco_way *way, const void *sendbuf,
+                                                   void *recvbuf)
 {
     cco_cached_call *cached = &k->cached;
-    const cco_reach *reach;
+    const cco_direct_access *reach;
     cached->binding.base[CCO_IN] = (char *)(uintptr_t)sendbuf;
     cached->binding.base[CCO_OUT] = recvbuf;
     int rc = find_reach(o, state, way, &k->plan, &cached->problem, &reach);
@@ -373,7 +374,8 @@ __attribute__((noinline)) static int run_again(cco_comm *state, own *o, kept *k,
 
 /* Runs a call that the communicator remembers, if its data are small: all that is left is to move
  * them. */
-static int repeat(const cco_repeat *again, const void *sendbuf, void *recvbuf, const cco_call *call)
+static int shm_repeat(const cco_repeat *again, const void *sendbuf, void *recvbuf,
+                      const cco_call *call)
 {
     own *o = again->own;
     cco_comm *state = again->state;
@@ -381,7 +383,7 @@ static int repeat(const cco_repeat *again, const void *sendbuf, void *recvbuf, c
     kept *k = (kept *)cached; /* its first member */
     (void)call;
     if (k->plan.stages > 1 || !k->plan.stage[0].small)
-        return run_again(state, o, k, &cached->way, sendbuf, recvbuf);
+        return shm_run_again(state, o, k, &cached->way, sendbuf, recvbuf);
     cached->binding.base[CCO_IN] = (char *)(uintptr_t)sendbuf;
     cached->binding.base[CCO_OUT] = recvbuf;
     int rc = cco_flat_run_small(o->slots.rings, &k->plan.stage[0], &cached->problem,
@@ -397,7 +399,7 @@ static int run_streams(own *o, cco_comm *state, const cco_way *way, const cco_ca
     int rc = MPI_SUCCESS;
     cco_shown_rule shows = {0};
     if (o->named == NULL) {
-        o->named = more(sizeof *o->named, state);
+        o->named = shm_more(sizeof *o->named, state);
         o->named->watch = watch_of(o);
     }
     if (!cco_shm_named_there(o->named, state))
@@ -418,7 +420,7 @@ static int run_many(own *o, cco_comm *state, const cco_way *way, const cco_call 
 {
     int rc;
     if (o->many == NULL) {
-        o->many = more(sizeof *o->many, state);
+        o->many = shm_more(sizeof *o->many, state);
         o->many->watch = watch_of(o);
     }
     if (cco_is_uneven(call) || !cco_shm_many_run(o->many, state, way, call, &rc))
@@ -430,21 +432,21 @@ static int run_many(own *o, cco_comm *state, const cco_way *way, const cco_call 
     return rc;
 }
 
-/* Algorithms by name, but "exact"; and neighbours, of which slot rings know nothing. */
+/* Algorithms by name, but "exact"; and neighbors, of which slot rings know nothing. */
 static bool takes_streams(const cco_comm *state, const cco_way *way, cco_coll coll)
 {
     const bool flat = way->algo == NULL || (way->algo->folds && state->size <= CCO_FLAT_RANKS);
-    return !flat || cco_is_near(coll);
+    return !flat || cco_is_neighbor(coll);
 }
 
-static int run(cco_comm *state, const cco_way *way, const cco_call *call)
+static int shm_run(cco_comm *state, const cco_way *way, const cco_call *call)
 {
-    own *o = own_of(state);
+    own *o = shm_own_of(state);
     kept **place = &o->kept[cco_cached_call_index(call)], *k = *place;
     if (k != NULL && cco_cached_call_matches(&k->cached, 0, way, call) &&
         k->crowded == state->facts.crowded) {
-        cco_cached_call_repeat(&k->cached, state, way, o, repeat);
-        return run_again(state, o, k, way, call->sendbuf, call->recvbuf);
+        cco_cached_call_repeat(&k->cached, state, way, o, shm_repeat);
+        return shm_run_again(state, o, k, way, call->sendbuf, call->recvbuf);
     }
     if (!cco_arguments_valid(state, call))
         return cco_arguments_refuse(call);
@@ -458,23 +460,23 @@ static int run(cco_comm *state, const cco_way *way, const cco_call *call)
         k = *place = cco_own_lines(sizeof *k);
     if (k == NULL)
         return cco_comm_raise(state, call->coll, fall_behind(o, state, MPI_ERR_NO_MEM));
-    return run_new(o, k, state, way, call);
+    return shm_run_new(o, k, state, way, call);
 }
 
 /* Flat calls need no algorithm; those of more ranks do, and begun ones. */
-static const char *refuses(const cco_way *way, cco_coll coll, int size)
+static const char *shm_refuses(const cco_way *way, cco_coll coll, int size)
 {
-    const bool needs_one = way->algo != NULL || size > CCO_FLAT_RANKS || cco_is_near(coll);
+    const bool needs_one = way->algo != NULL || size > CCO_FLAT_RANKS || cco_is_neighbor(coll);
     return needs_one ? cco_scheduled_refuses(way, coll, size) : NULL;
 }
 
 /* The slot rings are of one call at a time: begins go over streams, with the preset algorithm if
  * none is named. */
-static cco_path path(const cco_comm *state, const cco_way *way, const char **why)
+static cco_path shm_path(const cco_comm *state, const cco_way *way, const char **why)
 {
     (void)state;
     *why = NULL;
-    static const cco_path paths[] = {CCO_PATH_SEGMENT, CCO_PATH_SINGLE, CCO_PATH_LARGE};
+    static const cco_path paths[] = {CCO_PATH_SEGMENT, CCO_PATH_SHM_COPY_ONCE, CCO_PATH_SHM_AUTO};
     return paths[way->options[COPY]];
 }
 
@@ -488,12 +490,12 @@ static const cco_param options[CCO_OPTIONS + 1] = {
 const cco_model cco_model_shm = {
     .name = "shm",
     .doc = "shared memory of a node",
-    .run = run,
+    .run = shm_run,
     .touches = true,
     .below = &cco_model_p2p,
     .algorithms = cco_algo_of,
     .options = options,
-    .refuses = refuses,
-    .path = path,
+    .refuses = shm_refuses,
+    .path = shm_path,
     .job_free = cco_pool_empty,
 };

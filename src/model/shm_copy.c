@@ -28,7 +28,7 @@ static const struct {
 
 enum { ROWS = sizeof limits / sizeof *limits };
 
-static place measured(const cco_distance *d)
+static place shm_copy_measured(const cco_distance *d)
 {
     if (d->line == 0)
         return NOWHERE;
@@ -38,14 +38,14 @@ static place measured(const cco_distance *d)
 }
 
 /* NOWHERE: nobody imposes one. */
-static place imposed(void)
+static place shm_copy_imposed(void)
 {
     const cco_shm_distance setting = cco_configured.shm_distance;
     return setting == CCO_DISTANCE_NEAR ? NEAR : setting == CCO_DISTANCE_FAR ? FAR : NOWHERE;
 }
 
 /* Whether the sizes of such calls are each rank's own affair. */
-static bool unknown(const cco_shm_copy_call *call)
+static bool shm_copy_unknown(const cco_shm_copy_call *call)
 {
     return call->bytes == 0 && cco_coll_infos[call->coll].properties & CCO_COUNTS;
 }
@@ -54,11 +54,12 @@ static bool in_row(int i, const cco_shm_copy_call *call)
 {
     return limits[i].coll == call->coll && limits[i].ranks_min <= call->ranks &&
            call->ranks <= limits[i].ranks_max && (limits[i].place == ANYWHERE) == call->crowded &&
-           (unknown(call) || (limits[i].min <= call->bytes && call->bytes <= limits[i].max));
+           (shm_copy_unknown(call) ||
+            (limits[i].min <= call->bytes && call->bytes <= limits[i].max));
 }
 
 /* At any place, or at one. */
-static bool pays(const cco_shm_copy_call *call, bool any, place place)
+static bool shm_copy_pays(const cco_shm_copy_call *call, bool any, place place)
 {
     for (int i = 0; i < ROWS; i++)
         if ((any || limits[i].place == place) && in_row(i, call))
@@ -68,21 +69,21 @@ static bool pays(const cco_shm_copy_call *call, bool any, place place)
 
 cco_shm_copy_verdict cco_shm_copy_judge(const cco_shm_copy_call *call)
 {
-    const place place = call->crowded ? ANYWHERE : imposed();
-    if (!pays(call, place == NOWHERE, place))
+    const place place = call->crowded ? ANYWHERE : shm_copy_imposed();
+    if (!shm_copy_pays(call, place == NOWHERE, place))
         return CCO_SHM_COPY_NO;
     return place == NOWHERE ? CCO_SHM_COPY_MEASURE : CCO_SHM_COPY_YES;
 }
 
 bool cco_shm_copy_pays(const cco_shm_copy_call *call, const cco_distance *distance)
 {
-    return pays(call, false, measured(distance));
+    return shm_copy_pays(call, false, shm_copy_measured(distance));
 }
 
 size_t cco_shm_copy_least(const cco_shm_copy_call *call)
 {
-    size_t least = unknown(call) ? SIZE_MAX : 0;
-    for (int i = 0; i < ROWS && unknown(call); i++)
+    size_t least = shm_copy_unknown(call) ? SIZE_MAX : 0;
+    for (int i = 0; i < ROWS && shm_copy_unknown(call); i++)
         if (in_row(i, call) && limits[i].min < least)
             least = limits[i].min;
     return least;
@@ -91,5 +92,5 @@ size_t cco_shm_copy_least(const cco_shm_copy_call *call)
 const char *cco_shm_copy_distance(const cco_distance *distance)
 {
     static const char *const names[] = {"not known", "near", "far"};
-    return names[measured(distance)];
+    return names[shm_copy_measured(distance)];
 }

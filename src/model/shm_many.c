@@ -33,7 +33,8 @@ static void gather_places(cco_comm *state, cco_core_place *places)
             places[i] = (cco_core_place){-1, -1};
 }
 
-static void tell(const cco_shm_many *many, const cco_comm *state, const cco_core_place *places)
+static void shm_many_tell(const cco_shm_many *many, const cco_comm *state,
+                          const cco_core_place *places)
 {
     const cco_groups *g = &many->groups;
     if (cco_configured.log < CCO_LOG_INFO || state->rank != 0 || g->count == 0)
@@ -58,13 +59,13 @@ static void make_groups(cco_shm_many *many, cco_comm *state)
     if (places == NULL || many->levels.scratch == NULL ||
         !cco_groups_make(&many->groups, places, state->size))
         cco_fatal("no memory for groups of ranks on communicator '%s'", state->name);
-    tell(many, state, places);
+    shm_many_tell(many, state, places);
     free(places);
 }
 
 /* A share has the rings with the group, and then those of a leader, which others take no pages
  * for. */
-static bool make_segment(cco_shm_many *many, cco_comm *state)
+static bool shm_many_make_segment(cco_shm_many *many, cco_comm *state)
 {
     const cco_groups *groups = &many->groups;
     const int group = groups->group[state->rank], member = groups->member[state->rank];
@@ -108,7 +109,7 @@ static void watch_rings(cco_shm_many *many, const cco_comm *state)
 static void open_levels(cco_shm_many *many, cco_comm *state)
 {
     make_groups(many, state);
-    if (many->groups.count == 0 || !make_segment(many, state))
+    if (many->groups.count == 0 || !shm_many_make_segment(many, state))
         return;
     cco_levels_open(&many->levels, &many->groups, state->rank, many->segment.memory,
                     many->segment.share, many->segment.share / 2);
@@ -135,14 +136,14 @@ static bool has_levels(cco_shm_many *many, cco_comm *state)
     return many->segment.memory != NULL;
 }
 
-static int run_again(cco_shm_many *many, cco_cached_call *cached, const cco_call *call)
+static int shm_many_run_again(cco_shm_many *many, cco_cached_call *cached, const cco_call *call)
 {
     cached->binding.base[CCO_IN] = (char *)(uintptr_t)call->sendbuf;
     cached->binding.base[CCO_OUT] = call->recvbuf;
     return cco_levels_run(&many->levels, &cached->problem, &cached->binding);
 }
 
-static int run_bound(cco_shm_many *many, const cco_bound *bound)
+static int shm_many_run_bound(cco_shm_many *many, const cco_bound *bound)
 {
     int rc = cco_bound_pack(bound);
     many->behind = rc != MPI_SUCCESS;
@@ -152,7 +153,7 @@ static int run_bound(cco_shm_many *many, const cco_bound *bound)
 }
 
 /* Whether a call is one for two levels, by what all ranks know. */
-static bool suits(cco_shm_many *many, cco_comm *state, const cco_problem *q)
+static bool shm_many_suits(cco_shm_many *many, cco_comm *state, const cco_problem *q)
 {
     return cco_levels_takes(q->coll, q->bytes) && has_levels(many, state) &&
            cco_levels_fits(&many->groups, q);
@@ -166,7 +167,7 @@ bool cco_shm_many_run(cco_shm_many *many, cco_comm *state, const cco_way *way, c
     if (!cco_levels_takes(call->coll, 0))
         return false;
     if (cco_cached_call_matches(cached, 0, way, call)) {
-        *rc = run_again(many, cached, call);
+        *rc = shm_many_run_again(many, cached, call);
         return true;
     }
     *rc = cco_bound_make(&bound, state, call, true, &many->workspace);
@@ -174,9 +175,9 @@ bool cco_shm_many_run(cco_shm_many *many, cco_comm *state, const cco_way *way, c
     bound.binding.operation.fold = NULL; /* operands come in two steps */
     if (*rc != MPI_SUCCESS)
         return true;
-    const bool runs = suits(many, state, &bound.problem);
+    const bool runs = shm_many_suits(many, state, &bound.problem);
     if (runs)
-        *rc = run_bound(many, &bound);
+        *rc = shm_many_run_bound(many, &bound);
     if (runs && *rc == MPI_SUCCESS)
         cco_cached_call_write(cached, 0, way, &bound, NULL);
     cco_workspace_trim(&many->workspace);

@@ -24,7 +24,7 @@ static block *blocks; /* of the process */
 static const char regions_key; /* its address is the key */
 
 /* The memory outlives its communicator. */
-static void release(void *data)
+static void shm_memory_release(void *data)
 {
     pthread_mutex_lock(&lock);
     for (block *b = blocks; b != NULL; b = b->next)
@@ -66,12 +66,12 @@ static int free_number(const cco_regions *regions)
 }
 
 /* Gives a block memory that all ranks map, and a number; false on all ranks if there is none. */
-static bool share(block *b, cco_comm *state, size_t bytes)
+static bool shm_memory_share(block *b, cco_comm *state, size_t bytes)
 {
     const MPI_Comm comm = state->comm;
     cco_regions *regions = cco_comm_attached(state, &regions_key);
     if (regions == NULL)
-        regions = cco_comm_attach(state, &regions_key, sizeof *regions, release);
+        regions = cco_comm_attach(state, &regions_key, sizeof *regions, shm_memory_release);
     const size_t most = most_of_all(bytes, state);
     const int number = free_number(regions);
     if (most == 0 || number == CCO_REGIONS || !cco_segment_make(&b->segment, most, SIZE_MAX, comm))
@@ -90,7 +90,7 @@ int cco_shm_memory_make(cco_comm *state, size_t bytes, void **base)
     block *b = calloc(1, sizeof *b);
     if (b == NULL) /* this rank alone: the others would wait */
         PMPI_Abort(state->comm, MPI_ERR_NO_MEM);
-    if (!share(b, state, bytes)) {
+    if (!shm_memory_share(b, state, bytes)) {
         const bool fits = bytes <= memory_here(); /* MPICH 4.0 gives an address that is none */
         const int rc = fits ? PMPI_Alloc_mem((MPI_Aint)bytes, MPI_INFO_NULL, &b->base)
                             : MPI_ERR_NO_MEM;
@@ -107,7 +107,7 @@ int cco_shm_memory_make(cco_comm *state, size_t bytes, void **base)
     return MPI_SUCCESS;
 }
 
-static block *take(void *base)
+static block *shm_memory_take(void *base)
 {
     pthread_mutex_lock(&lock);
     block **at = &blocks;
@@ -124,7 +124,7 @@ static block *take(void *base)
 
 int cco_shm_memory_free(void *base)
 {
-    block *b = take(base);
+    block *b = shm_memory_take(base);
     if (b == NULL)
         return MPI_ERR_BASE;
     int rc = MPI_SUCCESS;

@@ -24,7 +24,7 @@ cco_shm_part cco_shm_part_of(const cco_flat *plan)
 }
 
 /* The small ring has its slots abreast, so that a few calls touch few pages. */
-static size_t share_of(int ring)
+static size_t shm_rings_share_of(int ring)
 {
     return ring == CCO_SHM_SMALL ? cco_slot_ring_share_abreast(slots[ring], counts[ring])
                                  : cco_slot_ring_share(slots[ring], counts[ring]);
@@ -43,14 +43,14 @@ static cco_slot_ring open_ring(int ring, const cco_segment *segment, size_t befo
 
 /* Each rank's share of the memory has its rings one after the other; the small one has a part of
  * its own, where the shares are one piece. */
-static void make(cco_shm_rings *r, cco_shm_part part, size_t more, const cco_comm *state,
-                 const cco_watch *watch)
+static void shm_rings_make(cco_shm_rings *r, cco_shm_part part, size_t more, const cco_comm *state,
+                           const cco_watch *watch)
 {
     cco_segment *segment = &r->segments[part];
     uint64_t mark = 0;
     size_t before = 0, share = 0;
     for (int i = first_ring[part]; i < first_ring[part + 1]; i++)
-        share += share_of(i);
+        share += shm_rings_share_of(i);
     r->more = share;
     share += more;
     if (!cco_pool_take(segment, share, cco_configured.shm_memory, state->comm, &mark))
@@ -59,7 +59,7 @@ static void make(cco_shm_rings *r, cco_shm_part part, size_t more, const cco_com
         r->rings[i] = open_ring(i, segment, before, state, mark);
         r->rings[i].watch = &r->watches[part];
         r->rings[i].family = &r->family;
-        before += share_of(i);
+        before += shm_rings_share_of(i);
     }
     r->family.rings = r->rings;
     r->family.count = CCO_SHM_RINGS;
@@ -81,7 +81,7 @@ bool cco_shm_rings_there(cco_shm_rings *r, cco_shm_part part, size_t more, const
 {
     if (!r->asked[part]) {
         r->asked[part] = true;
-        make(r, part, more, state, watch);
+        shm_rings_make(r, part, more, state, watch);
     }
     return r->segments[part].memory != NULL;
 }
@@ -96,7 +96,7 @@ void cco_shm_rings_leave(cco_shm_rings *r, int error)
 }
 
 /* Its calls are all counted below that of the slot ring with most. */
-static void let_go(cco_shm_rings *r, cco_shm_part part)
+static void shm_rings_let_go(cco_shm_rings *r, cco_shm_part part)
 {
     const cco_slot_ring *first = &r->rings[first_ring[part]];
     uint64_t mark = first->call;
@@ -117,6 +117,6 @@ static void let_go(cco_shm_rings *r, cco_shm_part part)
 void cco_shm_rings_let_go(cco_shm_rings *r)
 {
     for (int i = 0; i < CCO_SHM_PARTS; i++)
-        let_go(r, (cco_shm_part)i);
+        shm_rings_let_go(r, (cco_shm_part)i);
     munmap(r->rings, CCO_SHM_RINGS * sizeof *r->rings);
 }

@@ -14,7 +14,7 @@ size_t cco_shm_single_share(void)
 }
 
 /* Tells the others who this rank is; nobody reads before all have made their part ready. */
-static bool exchange(cco_pull *pull, MPI_Comm comm)
+static bool shm_single_exchange(cco_pull *pull, MPI_Comm comm)
 {
     const cco_process_id me = cco_process_me();
     return cco_service_allgather(&me, pull->peers, sizeof me, comm) == MPI_SUCCESS;
@@ -28,12 +28,13 @@ static bool open_pull(cco_shm_single *single, const cco_comm *state, const cco_s
     const bool opened = cco_pull_open(pull, memory + cco_distance_share(), segment->share,
                                       state->rank, state->size);
     cco_distance_open(memory + (size_t)state->rank * segment->share);
-    if (!cco_all(opened, state->comm)) {
+    if (!cco_service_all(opened, state->comm)) {
         cco_pull_close(pull);
         return false;
     }
-    const bool can = exchange(pull, state->comm) && cco_pull_probe(pull) && !cco_disagrees();
-    if (cco_all(can, state->comm))
+    const bool can = shm_single_exchange(pull, state->comm) && cco_pull_probe(pull) &&
+                     !cco_inject_mismatch();
+    if (cco_service_all(can, state->comm))
         return true;
     cco_pull_close(pull);
     return false;
@@ -62,7 +63,7 @@ int cco_shm_single_refused(cco_comm *state)
 
 enum { BITS = 20 }; /* of each figure of a distance, in one word */
 
-static uint64_t word_of(const cco_distance *d)
+static uint64_t shm_single_word_of(const cco_distance *d)
 {
     return ((uint64_t)d->line << BITS | d->slots) << BITS | d->kernel;
 }
@@ -75,7 +76,7 @@ static cco_distance distance_of(uint64_t word)
 }
 
 /* The largest of what the ranks say, and the least; zeros if they cannot be asked. */
-static void compare(uint64_t mine, MPI_Comm comm, uint64_t *least, uint64_t *most)
+static void shm_single_compare(uint64_t mine, MPI_Comm comm, uint64_t *least, uint64_t *most)
 {
     uint64_t words[2] = {mine, ~mine}, all[2];
     *least = *most = 0;
@@ -88,7 +89,7 @@ static void compare(uint64_t mine, MPI_Comm comm, uint64_t *least, uint64_t *mos
 /* What this process has measured, or learned from others, last: ranks may differ. */
 static uint64_t known;
 
-static void report(const cco_distance *d, int ranks)
+static void shm_single_report(const cco_distance *d, int ranks)
 {
     cco_log(CCO_LOG_INFO,
             "shm?copy=auto: %s; between ranks 0 and %d of a communicator a cache line takes %u ns,"
@@ -105,18 +106,18 @@ cco_distance cco_shm_single_distance(cco_shm_single *single, const cco_comm *sta
     cco_pull *pull = &single->pull;
     uint64_t least, most;
     single->measured = true;
-    compare(cco_disagrees() ? 0 : __atomic_load_n(&known, __ATOMIC_RELAXED), state->comm, &least,
-            &most);
+    shm_single_compare(cco_inject_mismatch() ? 0 : __atomic_load_n(&known, __ATOMIC_RELAXED),
+                       state->comm, &least, &most);
     const bool again = least == 0 || least != most;
     if (again) {
         const cco_distance mine = cco_distance_measure(ring, pull,
                                                        pull->memory - cco_distance_share());
-        compare(word_of(&mine), state->comm, &least, &most);
+        shm_single_compare(shm_single_word_of(&mine), state->comm, &least, &most);
         __atomic_store_n(&known, most, __ATOMIC_RELAXED);
     }
     single->distance = distance_of(most);
     if (again && state->rank == 0)
-        report(&single->distance, state->size);
+        shm_single_report(&single->distance, state->size);
     return single->distance;
 }
 

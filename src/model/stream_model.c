@@ -27,7 +27,8 @@ void cco_stream_model_open(cco_stream_model *streams, cco_area *area, bool gets,
 /* Nobody reads before all have opened. */
 bool cco_stream_model_readable(const cco_area *area, MPI_Comm comm)
 {
-    return cco_all(true, comm) && cco_all(!cco_disagrees() && cco_shown_readable(area), comm);
+    return cco_service_all(true, comm) &&
+           cco_service_all(!cco_inject_mismatch() && cco_shown_readable(area), comm);
 }
 
 void cco_stream_model_close(cco_stream_model *streams)

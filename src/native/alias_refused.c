@@ -8,7 +8,7 @@
 #include "native/calls.h"
 
 /* Numbers that are given and taken in the same place, by a communicator of this process alone. */
-static bool ask(cco_coll coll, int n, MPI_Comm alone)
+static bool alias_refused_ask(cco_coll coll, int n, MPI_Comm alone)
 {
     const bool counts = cco_coll_infos[coll].properties & CCO_COUNTS;
     const bool reduces = cco_coll_infos[coll].properties & CCO_REDUCTION;
@@ -30,7 +30,7 @@ static bool ask(cco_coll coll, int n, MPI_Comm alone)
                            .recvdispls = counts ? &none : NULL,
                            .sendtypes = coll == CCO_ALLTOALLW ? &type : NULL,
                            .recvtypes = coll == CCO_ALLTOALLW ? &type : NULL};
-    return cco_native_blocking(&cco_native[CCO_BY_US], &call) != MPI_SUCCESS;
+    return cco_native_blocking(&cco_native[CCO_CALLER_INTERNAL], &call) != MPI_SUCCESS;
 }
 
 /* Open MPI gives this error to the handler of MPI_COMM_WORLD, whatever the communicator is: the
@@ -40,9 +40,9 @@ static bool ask_quietly(cco_coll coll, int n, MPI_Comm alone)
     MPI_Errhandler handler;
     PMPI_Comm_set_errhandler(alone, MPI_ERRORS_RETURN);
     if (PMPI_Comm_get_errhandler(MPI_COMM_WORLD, &handler) != MPI_SUCCESS)
-        return ask(coll, n, alone);
+        return alias_refused_ask(coll, n, alone);
     PMPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-    const bool refused = ask(coll, n, alone);
+    const bool refused = alias_refused_ask(coll, n, alone);
     PMPI_Comm_set_errhandler(MPI_COMM_WORLD, handler);
     PMPI_Errhandler_free(&handler);
     return refused;

@@ -6,7 +6,7 @@
 #include "core/kernels.h"
 #include "native/defects.h"
 
-static bool is_empty(MPI_Count count, MPI_Datatype type)
+static bool blocking_defects_is_empty(MPI_Count count, MPI_Datatype type)
 {
     return count > 0 && cco_is_type(type) && cco_type_size(type) == 0;
 }
@@ -14,9 +14,9 @@ static bool is_empty(MPI_Count count, MPI_Datatype type)
 static bool any_empty(const cco_call *c, const void *counts, MPI_Count count, MPI_Datatype type,
                       int blocks)
 {
-    bool found = counts == NULL && is_empty(count, type);
+    bool found = counts == NULL && blocking_defects_is_empty(count, type);
     for (int i = 0; counts != NULL && i < blocks; i++)
-        found = found || is_empty(cco_count_at(c, counts, i), type);
+        found = found || blocking_defects_is_empty(cco_count_at(c, counts, i), type);
     return found;
 }
 
@@ -25,7 +25,7 @@ bool cco_blocking_call_is_odd(const cco_comm *state, const cco_call *c)
 {
     const int properties = cco_coll_infos[c->coll].properties;
     const bool root = !(properties & CCO_ROOTED) || c->root == state->rank;
-    if (cco_is_near(c->coll))
+    if (cco_is_neighbor(c->coll))
         return (cco_comm_blocks(state, c->coll).in == 0) !=
                (cco_comm_blocks(state, c->coll).out == 0);
     if (properties & CCO_REDUCTION || c->coll == CCO_BARRIER || c->coll == CCO_ALLTOALLW)
@@ -64,9 +64,10 @@ static const char *reduction_defect(const cco_call *call)
 
 const char *cco_blocking_defect(const cco_comm *state, const cco_call *call, bool odd)
 {
-    if (cco_is_near(call->coll) && cco_neighbor_defect(call->coll, &state->topology, true) != NULL)
+    if (cco_is_neighbor(call->coll) &&
+        cco_neighbor_defect(call->coll, &state->topology, true) != NULL)
         return cco_neighbor_defect(call->coll, &state->topology, true);
-    if (cco_is_near(call->coll))
+    if (cco_is_neighbor(call->coll))
         return odd && cco_is_open_mpi() ? "it refuses neighbours in one direction only" : NULL;
     if (cco_coll_infos[call->coll].properties & CCO_REDUCTION)
         return reduction_defect(call);

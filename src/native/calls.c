@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The MPI's own collectives, called with the arguments in a cco_call. */
 #include "native/calls.h"
-#include "native/near_reduce.h"
+#include "native/neighbor_reduce.h"
 
 static int blocking(const cco_natives *to, const cco_call *c)
 {
@@ -74,9 +74,9 @@ static int blocking(const cco_natives *to, const cco_call *c)
             (const MPI_Aint *)c->senddispls, c->sendtypes, c->recvbuf, (const int *)c->recvcounts,
             (const MPI_Aint *)c->recvdispls, c->recvtypes, c->comm);
     case CCO_NEIGHBOR_REDUCE:
-        return cco_near_reduce(c);
+        return cco_neighbor_reduce(c);
     case CCO_NEIGHBOR_ALLTOALL_REDUCE:
-        return cco_near_reduce(c);
+        return cco_neighbor_reduce(c);
     default:
         return MPI_ERR_UNSUPPORTED_OPERATION;
     }
@@ -318,9 +318,9 @@ static int blocking_large(const cco_natives *to, const cco_call *c)
             (const MPI_Count *)c->recvcounts, (const MPI_Aint *)c->recvdispls, c->recvtypes,
             c->comm);
     case CCO_NEIGHBOR_REDUCE:
-        return cco_near_reduce(c);
+        return cco_neighbor_reduce(c);
     case CCO_NEIGHBOR_ALLTOALL_REDUCE:
-        return cco_near_reduce(c);
+        return cco_neighbor_reduce(c);
     default:
         return MPI_ERR_UNSUPPORTED_OPERATION;
     }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* calls.h - the MPI's own collectives, called with the arguments in a cco_call (calls.c is
  * generated).  `to` is cco_natives_for(call) where the MPI runs a call of the program as it came,
- * so that a tool behind us sees it, and &cco_native[CCO_BY_US] otherwise. */
+ * so that a tool behind us sees it, and &cco_native[CCO_CALLER_INTERNAL] otherwise. */
 #ifndef CCO_CALLS_H
 #define CCO_CALLS_H
 

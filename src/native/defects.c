@@ -21,7 +21,7 @@ static void find_out(void)
     known = cco_mpich_version_of(text);
 }
 
-static const cco_mpich_version *mpich(void)
+static const cco_mpich_version *defects_mpich(void)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, find_out);
@@ -48,7 +48,7 @@ const char *cco_persistent_defect(cco_coll coll)
         {CCO_REDUCE_SCATTER, 403,
          MPICH_BEFORE("4.3", "MPI_Reduce_scatter_init of ", " aborts with large messages")},
     };
-    const cco_mpich_version *version = mpich();
+    const cco_mpich_version *version = defects_mpich();
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
         if (wrong[i].coll == coll && version->number < wrong[i].right)
             return wrong[i].why[version->kind];
@@ -67,13 +67,13 @@ bool cco_is_open_mpi(void)
 
 int cco_mpich_number(void)
 {
-    return mpich()->number;
+    return defects_mpich()->number;
 }
 
 /* MPICH 5.0 and Intel MPI 2021.18. */
 static bool loses_statuses(void)
 {
-    const cco_mpich_version *version = mpich();
+    const cco_mpich_version *version = defects_mpich();
     return version->kind == CCO_MPICH_OF_INTEL ||
            (version->number >= 500 && version->number < INT_MAX);
 }
@@ -99,20 +99,20 @@ const char *cco_neighbor_defect(cco_coll coll, const cco_topology *topology, boo
     static const char *const why[CCO_MPICH_KINDS] = MPICH_BEFORE(
         "5.0", "", " mixes up blocks where a rank has several edges with one process");
     const bool all_to_all = cco_coll_infos[coll].in == CCO_NEAR; /* also what is made of one */
-    if (topology->sinks && coll == CCO_NEIGHBOR_ALLTOALLW && mpich()->kind == CCO_MPICH &&
-        mpich()->number == 400)
+    if (topology->sinks && coll == CCO_NEIGHBOR_ALLTOALLW && defects_mpich()->kind == CCO_MPICH &&
+        defects_mpich()->number == 400)
         return "MPI_Neighbor_alltoallw of MPICH 4.0 gives nothing to ranks without outgoing edges";
     if (!topology->repeats || !all_to_all)
         return NULL;
-    if (mpich()->number < 500)
-        return why[mpich()->kind];
+    if (defects_mpich()->number < 500)
+        return why[defects_mpich()->kind];
     if (cco_is_open_mpi() && topology->near->grid && !blocking)
         return "Open MPI mixes up blocks of non-blocking and persistent calls where a periodic"
                " dimension has one or two processes";
     return NULL;
 }
 
-int cco_grid_neighbours(MPI_Comm comm)
+int cco_grid_neighbors(MPI_Comm comm)
 {
     const cco_degrees d = cco_degrees_of(comm);
     return d.in > d.out ? d.in : d.out;
@@ -123,11 +123,11 @@ bool cco_in_place_defect(const cco_call *call)
     if (call->sendbuf != MPI_IN_PLACE)
         return false;
     if (call->coll == CCO_ALLTOALLW)
-        return cco_is_open_mpi() || mpich()->number < 402;
+        return cco_is_open_mpi() || defects_mpich()->number < 402;
     return call->coll == CCO_ALLTOALLV && cco_is_open_mpi();
 }
 
-static const char *displaced(const cco_call *c, const void *buffer, const void *displs)
+static const char *defects_displaced(const cco_call *c, const void *buffer, const void *displs)
 {
     return (const char *)buffer + (c->large ? *(const MPI_Aint *)displs : *(const int *)displs);
 }
@@ -137,8 +137,8 @@ int cco_blocking_instead(const cco_call *call, int size)
     static const MPI_Aint none = 0;
     cco_call ours = *call;
     if (call->coll == CCO_ALLTOALLW && size == 1 && call->sendbuf != MPI_IN_PLACE) {
-        ours.sendbuf = displaced(call, call->sendbuf, call->senddispls);
-        ours.recvbuf = (char *)(uintptr_t)displaced(call, call->recvbuf, call->recvdispls);
+        ours.sendbuf = defects_displaced(call, call->sendbuf, call->senddispls);
+        ours.recvbuf = (char *)(uintptr_t)defects_displaced(call, call->recvbuf, call->recvdispls);
         ours.senddispls = ours.recvdispls = &none;
     }
     return cco_native_blocking(cco_natives_for(&ours), &ours);

@@ -26,11 +26,11 @@ const char *cco_persistent_defect(cco_coll coll);
 /* True for a call in place of which only the blocking one of this MPI is right. */
 bool cco_in_place_defect(const cco_call *call);
 
-/* True for a call whose non-blocking one takes as many types as this rank has neighbours in the
+/* True for a call whose non-blocking one takes as many types as this rank has neighbors in the
  * communicator's topology, instead of as many as there are ranks. */
 bool cco_grid_defect(const cco_call *call);
 
-/* What this MPI does wrong in a neighbourhood collective on a topology: in its blocking calls, or
+/* What this MPI does wrong in a neighborhood collective on a topology: in its blocking calls, or
  * in the others; NULL: nothing is known.  Equal on all ranks. */
 const char *cco_neighbor_defect(cco_coll coll, const cco_topology *topology, bool blocking);
 
@@ -39,6 +39,6 @@ const char *cco_neighbor_defect(cco_coll coll, const cco_topology *topology, boo
 int cco_blocking_instead(const cco_call *call, int size);
 
 /* How many those are at most, sources or destinations. */
-int cco_grid_neighbours(MPI_Comm comm);
+int cco_grid_neighbors(MPI_Comm comm);
 
 #endif

@@ -14,19 +14,20 @@ typedef struct side {
     int peers; /* blocks in those arrays */
 } side;
 
-static bool is_empty(MPI_Datatype type)
+static bool empty_is_empty(MPI_Datatype type)
 {
     return cco_is_type(type) && cco_type_size(type) == 0;
 }
 
 static bool block_is_empty(const cco_call *c, const side *s, int i)
 {
-    return cco_count_at(c, *s->counts, i) > 0 && is_empty(s->types != NULL ? s->types[i] : s->type);
+    return cco_count_at(c, *s->counts, i) > 0 &&
+           empty_is_empty(s->types != NULL ? s->types[i] : s->type);
 }
 
 static bool has_empty(const cco_call *c, const side *s)
 {
-    if (s->types == NULL && !is_empty(s->type))
+    if (s->types == NULL && !empty_is_empty(s->type))
         return false;
     for (int i = 0; i < s->peers; i++)
         if (block_is_empty(c, s, i))
@@ -70,7 +71,7 @@ void cco_drop_empty(cco_call *call, cco_degrees blocks, bool root, void **memory
     char *room = NULL;
     for (int i = 0; i < n; i++) {
         const side *s = &sides[i];
-        if (*s->counts == NULL && *s->count > 0 && is_empty(s->type))
+        if (*s->counts == NULL && *s->count > 0 && empty_is_empty(s->type))
             *s->count = 0;
         if (*s->counts == NULL || !has_empty(call, s))
             continue;

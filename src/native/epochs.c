@@ -19,7 +19,7 @@
 #if defined(OPEN_MPI)
 
 /* The value of an integer parameter of Open MPI; -1 if there is none. */
-static int parameter(const char *name)
+static int native_epochs_parameter(const char *name)
 {
     int provided, index, count, value = -1;
     MPI_T_cvar_handle handle;
@@ -35,7 +35,7 @@ static int parameter(const char *name)
     return value;
 }
 
-static bool begins(const char *text, const char *with)
+static bool native_epochs_begins(const char *text, const char *with)
 {
     return strncmp(text, with, strlen(with)) == 0;
 }
@@ -43,9 +43,10 @@ static bool begins(const char *text, const char *with)
 bool cco_epochs_begin_at_once(const char *file)
 {
     enum { TWO_LEVEL = 0 };
-    if (begins(file, "osc_sm."))
+    if (native_epochs_begins(file, "osc_sm."))
         return true;
-    return begins(file, "osc_rdma.") && parameter("osc_rdma_locking_mode") == TWO_LEVEL;
+    return native_epochs_begins(file, "osc_rdma.") &&
+           native_epochs_parameter("osc_rdma_locking_mode") == TWO_LEVEL;
 }
 
 bool cco_accumulates_are_messages(void)
@@ -55,7 +56,7 @@ bool cco_accumulates_are_messages(void)
 
 #else
 
-static cco_mpich_version version(bool *ch4)
+static cco_mpich_version native_epochs_version(bool *ch4)
 {
     char text[MPI_MAX_LIBRARY_VERSION_STRING] = "";
     int length;
@@ -67,7 +68,7 @@ static cco_mpich_version version(bool *ch4)
 bool cco_epochs_begin_at_once(const char *file)
 {
     bool ch4;
-    const cco_mpich_version v = version(&ch4);
+    const cco_mpich_version v = native_epochs_version(&ch4);
     (void)file;
     return v.kind == CCO_MPICH && ch4 && v.number >= 400 && v.number < 600;
 }
@@ -75,7 +76,7 @@ bool cco_epochs_begin_at_once(const char *file)
 bool cco_accumulates_are_messages(void)
 {
     bool ch4;
-    const cco_mpich_version v = version(&ch4);
+    const cco_mpich_version v = native_epochs_version(&ch4);
     return v.kind == CCO_MPICH && ch4 && v.number >= 400 && v.number < 500;
 }
 

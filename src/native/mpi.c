@@ -3,7 +3,7 @@
 #include "native/calls.h"
 #include "native/models.h"
 
-static int run(struct cco_comm *state, const cco_way *way, const cco_call *call)
+static int mpi_run(struct cco_comm *state, const cco_way *way, const cco_call *call)
 {
     (void)state, (void)way;
     return cco_native_blocking(cco_natives_for(call), call);
@@ -13,5 +13,5 @@ const cco_model cco_model_mpi = {
     .name = "mpi",
     .doc = "the MPI's own blocking call",
     .begins_plainly = true,
-    .run = run,
+    .run = mpi_run,
 };

@@ -9,14 +9,15 @@
 
 enum { TAKEN_FOR = 400 }; /* where the text does not say what the MPI is made from */
 
-static cco_mpich_version version(cco_mpich_kind kind, const char *numbers, const char *form)
+static cco_mpich_version mpich_version_version(cco_mpich_kind kind, const char *numbers,
+                                               const char *form)
 {
     int major = 0, minor = 0;
     const bool told = numbers != NULL && sscanf(numbers, form, &major, &minor) == 2;
     return (cco_mpich_version){kind, told ? 100 * major + minor : TAKEN_FOR};
 }
 
-static bool begins(const char *text, const char *with)
+static bool mpich_version_begins(const char *text, const char *with)
 {
     return strncmp(text, with, strlen(with)) == 0;
 }
@@ -24,12 +25,12 @@ static bool begins(const char *text, const char *with)
 cco_mpich_version cco_mpich_version_of(const char *text)
 {
     if (strstr(text, "CRAY MPICH") != NULL)
-        return version(CCO_MPICH_OF_CRAY, strstr(text, "ANL base"), "ANL base %d.%d");
-    if (begins(text, "MPICH Version:"))
-        return version(CCO_MPICH, text, "MPICH Version: %d.%d");
-    if (begins(text, "Intel(R) MPI"))
-        return version(CCO_MPICH_OF_INTEL, NULL, "");
-    if (begins(text, "MVAPICH"))
-        return version(CCO_MPICH_OF_OSU, NULL, "");
+        return mpich_version_version(CCO_MPICH_OF_CRAY, strstr(text, "ANL base"), "ANL base %d.%d");
+    if (mpich_version_begins(text, "MPICH Version:"))
+        return mpich_version_version(CCO_MPICH, text, "MPICH Version: %d.%d");
+    if (mpich_version_begins(text, "Intel(R) MPI"))
+        return mpich_version_version(CCO_MPICH_OF_INTEL, NULL, "");
+    if (mpich_version_begins(text, "MVAPICH"))
+        return mpich_version_version(CCO_MPICH_OF_OSU, NULL, "");
     return (cco_mpich_version){CCO_MPICH, INT_MAX};
 }

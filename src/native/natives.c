@@ -18,15 +18,15 @@
 
 #define CCO_NATIVE(name, own, theirs, parameters, arguments) .name = own_##name,
 cco_natives cco_native[CCO_BYS] = {
-    [CCO_BY_CRESTA] =
+    [CCO_CALLER_CRESTA] =
         {
 #include "native/natives.inc"
         },
-    [CCO_BY_MPI] =
+    [CCO_CALLER_MPI] =
         {
 #include "native/natives.inc"
         },
-    [CCO_BY_US] =
+    [CCO_CALLER_INTERNAL] =
         {
 #include "native/natives.inc"
         },
@@ -44,26 +44,26 @@ static const char *const names[] = {
 enum { NAMES = sizeof names / sizeof *names };
 _Static_assert(sizeof(cco_natives) == NAMES * sizeof(cco_function), "nothing but pointers");
 
-static void set(cco_by by, int i, cco_function function)
+static void natives_set(cco_caller by, int i, cco_function function)
 {
     if (function != NULL)
         memcpy((char *)&cco_native[by] + (size_t)i * sizeof function, &function, sizeof function);
 }
 
 /* Where the loader does not know PMPI_x (a static MPI), what calls it stays. */
-static void look_up(void)
+static void natives_look_up(void)
 {
     for (int i = 0; i < NAMES; i++) {
         cco_definitions are;
         cco_definitions_of(names[i], &are);
-        set(CCO_BY_CRESTA, i, are.first != NULL ? are.first : are.own);
-        set(CCO_BY_MPI, i, are.next != NULL ? are.next : are.own);
-        set(CCO_BY_US, i, are.own);
+        natives_set(CCO_CALLER_CRESTA, i, are.first != NULL ? are.first : are.own);
+        natives_set(CCO_CALLER_MPI, i, are.next != NULL ? are.next : are.own);
+        natives_set(CCO_CALLER_INTERNAL, i, are.own);
     }
 }
 
 void cco_natives_look_up(void)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
-    pthread_once(&once, look_up);
+    pthread_once(&once, natives_look_up);
 }

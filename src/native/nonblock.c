@@ -9,22 +9,23 @@
 #include "native/defects.h"
 #include "native/empty.h"
 #include "native/models.h"
-#include "native/near_reduce.h"
+#include "native/neighbor_reduce.h"
 #include "native/watched_wait.h"
 
 static int start_and_wait(cco_comm *state, const cco_call *call)
 {
     MPI_Request request = MPI_REQUEST_NULL; /* stays so after an error that MPICH 5 forgets */
-    const int rc = cco_native_nonblocking(&cco_native[CCO_BY_US], call, &request);
+    const int rc = cco_native_nonblocking(&cco_native[CCO_CALLER_INTERNAL], call, &request);
     return rc == MPI_SUCCESS ? cco_wait_watched(state, &request) : rc;
 }
 
 static int run_reduction(cco_comm *state, const cco_call *call)
 {
-    return cco_is_ours(call->coll) ? cco_near_reduce_politely(call) : start_and_wait(state, call);
+    return cco_is_ours(call->coll) ? cco_neighbor_reduce_politely(call)
+                                   : start_and_wait(state, call);
 }
 
-static int reduce(cco_comm *state, const cco_call *call)
+static int nonblock_reduce(cco_comm *state, const cco_call *call)
 {
     if (!cco_native_holds(call))
         return run_reduction(state, call);
@@ -34,11 +35,11 @@ static int reduce(cco_comm *state, const cco_call *call)
     return rc;
 }
 
-static int run(struct cco_comm *state, const cco_way *way, const cco_call *call)
+static int nonblock_run(struct cco_comm *state, const cco_way *way, const cco_call *call)
 {
     (void)way;
     if (cco_coll_infos[call->coll].properties & CCO_REDUCTION)
-        return cco_watched_end(state, call->coll, reduce(state, call));
+        return cco_watched_end(state, call->coll, nonblock_reduce(state, call));
     if (cco_in_place_defect(call) || cco_grid_defect(call))
         return cco_blocking_instead(call, state->size);
     cco_call ours = *call;
@@ -54,6 +55,6 @@ const cco_model cco_model_nonblock = {
     .doc = "the MPI's non-blocking call and a polite wait",
     .begins_plainly = true,
     .other_names = true,
-    .run = run,
+    .run = nonblock_run,
     .below = &cco_model_mpi,
 };

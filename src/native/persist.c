@@ -21,7 +21,7 @@
 static int start_once(cco_comm *state, const cco_call *call)
 {
     MPI_Request request = MPI_REQUEST_NULL;
-    int rc = cco_native_persistent(&cco_native[CCO_BY_US], call, MPI_INFO_NULL, &request);
+    int rc = cco_native_persistent(&cco_native[CCO_CALLER_INTERNAL], call, MPI_INFO_NULL, &request);
     /* MPICH 5 answers success, and makes no request, when a user's handler got an error. */
     if (rc != MPI_SUCCESS || request == MPI_REQUEST_NULL)
         return rc;
@@ -48,7 +48,7 @@ static int run_once(const cco_call *call, cco_comm *state)
     return cco_watched_end(state, call->coll, rc);
 }
 
-static int run_kept(cco_staged *kept, const cco_call *call, cco_comm *state)
+static int persist_run_kept(cco_staged *kept, const cco_call *call, cco_comm *state)
 {
     int rc = cco_staged_fill(kept, call, state);
     if (rc == MPI_SUCCESS)
@@ -60,7 +60,7 @@ static int run_kept(cco_staged *kept, const cco_call *call, cco_comm *state)
     return rc;
 }
 
-static int run(cco_comm *state, const cco_way *way, const cco_call *call)
+static int persist_run(cco_comm *state, const cco_way *way, const cco_call *call)
 {
     cco_staged_key key;
     (void)way;
@@ -73,13 +73,13 @@ static int run(cco_comm *state, const cco_way *way, const cco_call *call)
     if (rc == MPI_SUCCESS && kept == NULL)
         return run_once(call, state);
     if (rc == MPI_SUCCESS)
-        rc = run_kept(kept, call, state);
+        rc = persist_run_kept(kept, call, state);
     if (rc != MPI_SUCCESS) /* it came from our communicator, not the program's */
         rc = cco_comm_raise(state, call->coll, rc);
     return rc;
 }
 
-static const char *refuses(const cco_way *way, cco_coll coll, int size)
+static const char *persist_refuses(const cco_way *way, cco_coll coll, int size)
 {
     (void)way, (void)size;
     if (cco_is_ours(coll))
@@ -90,11 +90,11 @@ static const char *refuses(const cco_way *way, cco_coll coll, int size)
 const cco_model cco_model_persist = {
     .name = "persist",
     .doc = "the MPI's persistent collective, kept and started again",
-    .run = run,
+    .run = persist_run,
     .touches = true,
     .other_names = true,
     .below = &cco_model_nonblock,
-    .refuses = refuses,
+    .refuses = persist_refuses,
 #if !defined(CRESTA_HAVE_PERSISTENT)
     .lacking = "this MPI has no persistent collectives (they came with MPI 4.0)",
 #endif

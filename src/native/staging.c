@@ -60,13 +60,13 @@ bool cco_staged_key_of(const cco_comm *state, const cco_call *call, cco_staged_k
            cco_type_dense(call->recvtype);
 }
 
-static bool same(const cco_staged_key *a, const cco_staged_key *b)
+static bool staging_same(const cco_staged_key *a, const cco_staged_key *b)
 {
     return a->coll == b->coll && a->root == b->root && a->bytes == b->bytes && a->type == b->type &&
            a->op == b->op;
 }
 
-static void let_go(cco_staged *kept)
+static void staging_let_go(cco_staged *kept)
 {
     PMPI_Request_free(&kept->request);
     free(kept->send);
@@ -77,7 +77,7 @@ static void release_shelf(void *data)
 {
     shelf *s = data;
     for (int i = 0; i < s->count && !s->failed; i++)
-        let_go(&s->kept[i]);
+        staging_let_go(&s->kept[i]);
     if (s->comm != MPI_COMM_NULL) {
         if (!s->failed)
             PMPI_Comm_free(&s->comm);
@@ -87,7 +87,7 @@ static void release_shelf(void *data)
 }
 
 /* Others may wait there for this rank. */
-static void leave(void *what, int error)
+static void staging_leave(void *what, int error)
 {
     shelf *s = what;
     (void)error;
@@ -103,8 +103,9 @@ static shelf *shelf_of(cco_comm *state)
         return s;
     s = cco_comm_attach(state, &shelf_key, sizeof *s, release_shelf);
     s->comm = MPI_COMM_NULL;
-    cco_comm_on_failure(state, leave, s);
-    if (cco_all(__atomic_load_n(&comms, __ATOMIC_RELAXED) < COMMS && !cco_disagrees(), state->comm))
+    cco_comm_on_failure(state, staging_leave, s);
+    if (cco_service_all(__atomic_load_n(&comms, __ATOMIC_RELAXED) < COMMS && !cco_inject_mismatch(),
+                        state->comm))
         s->comm = cco_comm_copy(state->comm);
     if (s->comm != MPI_COMM_NULL)
         __atomic_fetch_add(&comms, 1, __ATOMIC_RELAXED);
@@ -112,19 +113,20 @@ static shelf *shelf_of(cco_comm *state)
 }
 
 /* How many blocks of key.bytes a staging buffer holds on all ranks, whatever it means there. */
-static int blocks(int shape, int size)
+static int staging_blocks(int shape, int size)
 {
     return shape & CCO_EACH ? size : 1;
 }
 
-static int make(const cco_comm *state, MPI_Comm comm, const cco_staged_key *key, cco_staged *kept)
+static int staging_make(const cco_comm *state, MPI_Comm comm, const cco_staged_key *key,
+                        cco_staged *kept)
 {
     const cco_coll_info *info = &cco_coll_infos[key->coll];
     const size_t block = (size_t)key->bytes;
     const MPI_Count count = key->bytes / cco_type_size(key->type);
     kept->key = *key;
-    kept->send = malloc(block * (size_t)blocks(info->in, state->size) + 1);
-    kept->recv = malloc(block * (size_t)blocks(info->out, state->size) + 1);
+    kept->send = malloc(block * (size_t)staging_blocks(info->in, state->size) + 1);
+    kept->recv = malloc(block * (size_t)staging_blocks(info->out, state->size) + 1);
     if (kept->send == NULL || kept->recv == NULL)
         cco_fatal("no memory for the buffers of a persistent %s of %lld bytes", info->name,
                   (long long)key->bytes);
@@ -140,11 +142,12 @@ static int make(const cco_comm *state, MPI_Comm comm, const cco_staged_key *key,
         .sendtype = key->type,
         .recvtype = key->type,
     };
-    return cco_native_persistent(&cco_native[CCO_BY_US], &bound, MPI_INFO_NULL, &kept->request);
+    return cco_native_persistent(&cco_native[CCO_CALLER_INTERNAL], &bound, MPI_INFO_NULL,
+                                 &kept->request);
 }
 
 /* The place for a new one: a free one, or that of the least recently used. */
-static cco_staged *place(shelf *s)
+static cco_staged *staging_place(shelf *s)
 {
     if (s->count < KEPT)
         return &s->kept[s->count++];
@@ -152,7 +155,7 @@ static cco_staged *place(shelf *s)
     for (int i = 1; i < KEPT; i++)
         if (s->kept[i].used < oldest->used)
             oldest = &s->kept[i];
-    let_go(oldest);
+    staging_let_go(oldest);
     return oldest;
 }
 
@@ -164,19 +167,19 @@ int cco_staged_find(cco_comm *state, const cco_staged_key *key, cco_staged **kep
         return MPI_SUCCESS;
     s->now++;
     for (int i = 0; i < s->count; i++)
-        if (same(&s->kept[i].key, key)) {
+        if (staging_same(&s->kept[i].key, key)) {
             *kept = &s->kept[i];
             (*kept)->used = s->now;
             return MPI_SUCCESS;
         }
     cco_staged fresh = {.used = s->now};
-    const int rc = make(state, s->comm, key, &fresh);
+    const int rc = staging_make(state, s->comm, key, &fresh);
     if (rc != MPI_SUCCESS) {
         free(fresh.send);
         free(fresh.recv);
         return rc;
     }
-    *kept = place(s);
+    *kept = staging_place(s);
     **kept = fresh;
     return MPI_SUCCESS;
 }
@@ -201,7 +204,7 @@ int cco_staged_fill(const cco_staged *kept, const cco_call *c, const cco_comm *s
 {
     const int shape = cco_coll_infos[c->coll].in;
     const bool in_place = c->sendbuf == MPI_IN_PLACE;
-    const int n = blocks(shape, state->size);
+    const int n = staging_blocks(shape, state->size);
     const MPI_Count bytes = kept->key.bytes * n;
     if (c->coll == CCO_BARRIER)
         return MPI_SUCCESS;
@@ -219,7 +222,7 @@ int cco_staged_fill(const cco_staged *kept, const cco_call *c, const cco_comm *s
 }
 
 /* True if this rank's receive buffer gets anything. */
-static bool receives(const cco_call *c, int rank)
+static bool staging_receives(const cco_call *c, int rank)
 {
     const int shape = cco_coll_infos[c->coll].out;
     if (c->coll == CCO_BCAST)
@@ -231,9 +234,9 @@ static bool receives(const cco_call *c, int rank)
 
 int cco_staged_drain(const cco_staged *kept, const cco_call *c, const cco_comm *state)
 {
-    const int n = blocks(cco_coll_infos[c->coll].out, state->size);
+    const int n = staging_blocks(cco_coll_infos[c->coll].out, state->size);
     const MPI_Count bytes = kept->key.bytes * n;
-    if (!receives(c, state->rank))
+    if (!staging_receives(c, state->rank))
         return MPI_SUCCESS;
     if (moves_data(c->coll))
         return cco_type_unpack(c->recvbuf, (size_t)(c->recvcount * n), c->recvtype, kept->recv);

@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-static uintptr_t apart(const cco_call *c)
+static uintptr_t alias_apart(const cco_call *c)
 {
     return (uintptr_t)c->sendbuf - (uintptr_t)c->recvbuf;
 }
@@ -12,7 +12,7 @@ static uintptr_t apart(const cco_call *c)
 static bool has_both(const cco_call *c, int rank)
 {
     const cco_coll_info *info = &cco_coll_infos[c->coll];
-    return info->in != CCO_NONE && !cco_is_near(c->coll) &&
+    return info->in != CCO_NONE && !cco_is_neighbor(c->coll) &&
            (!(info->properties & CCO_ROOTED) || rank == c->root) && c->sendbuf != MPI_IN_PLACE &&
            c->recvbuf != MPI_IN_PLACE;
 }
@@ -62,12 +62,12 @@ uintptr_t cco_alias_apart(const cco_call *c, int rank)
 bool cco_aliased(const cco_call *c, int rank)
 {
     const int properties = cco_coll_infos[c->coll].properties;
-    const intptr_t far = (intptr_t)apart(c);
+    const intptr_t far = (intptr_t)alias_apart(c);
     MPI_Count before;
     if (!(properties & (CCO_GATHERS | CCO_SCATTERS)))
         return far == 0 && has_both(c, rank) && has_like_blocks(c, rank);
     if (!has_both(c, rank) || !is_like_own_block(c, rank, &before) ||
         (before == 0 ? far != 0 : far % before != 0))
         return false;
-    return apart(c) == cco_alias_apart(c, rank);
+    return alias_apart(c) == cco_alias_apart(c, rank);
 }

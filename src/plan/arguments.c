@@ -2,7 +2,7 @@
 /* arguments.c - see arguments.h. */
 #include "plan/arguments.h"
 
-#include "core/ask.h"
+#include "core/mpi_check.h"
 #include "core/data.h"
 #include "core/raise.h"
 #include "native/alias_refused.h"
@@ -15,7 +15,7 @@
 static bool is_null(const cco_call *c, const cco_buffer *end, int i, MPI_Datatype type)
 {
     enum { NO_MEMORY = 4096 };
-    return CCO_NULL_BUFFERS_REFUSED && end->buffer == NULL && !cco_is_near(c->coll) &&
+    return CCO_NULL_BUFFERS_REFUSED && end->buffer == NULL && !cco_is_neighbor(c->coll) &&
            (end->types == NULL || cco_displ_at(c, end->displs, i) < NO_MEMORY) &&
            cco_type_predefined(type);
 }
@@ -32,7 +32,7 @@ static bool end_is_fine(const cco_call *c, const cco_buffer *end, bool standard)
         const MPI_Count count = cco_buffer_count(c, end, i);
         const bool known = standard || (i > 0 && end->types == NULL);
         if (count < 0 || !cco_is_type(type) ||
-            (!known && !cco_type_predefined(type) && cco_ask_type(type, 1) != MPI_SUCCESS) ||
+            (!known && !cco_type_predefined(type) && cco_mpi_check_type(type, 1) != MPI_SUCCESS) ||
             (end->buffer == NULL && count > 0 && is_null(c, end, i, type)))
             return false;
         if (end->counts == NULL && end->types == NULL)
@@ -46,7 +46,8 @@ static bool reduction_is_fine(const cco_call *c, const cco_buffer *in, const cco
 {
     const bool standard = cco_kernel_of(c->op, in->type) != NULL;
     return end_is_fine(c, in, standard) && end_is_fine(c, out, standard || in->blocks > 0) &&
-           (standard || !cco_op_reserved(c->op) || cco_ask_op(c->op, in->type) == MPI_SUCCESS);
+           (standard || !cco_op_reserved(c->op) ||
+            cco_mpi_check_op(c->op, in->type) == MPI_SUCCESS);
 }
 
 /* The arrays of a side that has a block for each peer. */
@@ -59,7 +60,7 @@ static bool side_has_arrays(const cco_call *c, bool sent)
            (!typed || (sent ? c->sendtypes : c->recvtypes) != NULL);
 }
 
-static bool has_arrays(const cco_comm *state, const cco_call *c)
+static bool arguments_has_arrays(const cco_comm *state, const cco_call *c)
 {
     const cco_coll_info *info = &cco_coll_infos[c->coll];
     const cco_degrees blocks = cco_comm_blocks(state, c->coll);
@@ -83,7 +84,7 @@ bool cco_arguments_valid(const cco_comm *state, const cco_call *c)
         return false;
     if (properties & CCO_REDUCTION && !cco_is_op(c->op))
         return false;
-    if (!has_arrays(state, c) || (cco_aliased(c, state->rank) && cco_alias_refused(c)))
+    if (!arguments_has_arrays(state, c) || (cco_aliased(c, state->rank) && cco_alias_refused(c)))
         return false;
     const bool in_place = cco_bound_ends(state, c, &in, &out);
     if (c->sendbuf == MPI_IN_PLACE && in.blocks > 0 && !in_place)

@@ -11,7 +11,7 @@
 
 /* Looks a datatype up.  Handles of derived types may come to mean another
  * type, so that only a predefined one is remembered. */
-static int look_up(cco_workspace *workspace, MPI_Datatype type, cco_element *e)
+static int bound_look_up(cco_workspace *workspace, MPI_Datatype type, cco_element *e)
 {
     if (workspace->last.size > 0 && workspace->last.type == type) {
         *e = workspace->last;
@@ -43,14 +43,15 @@ static cco_layout layout_of(const cco_element *e)
 }
 
 /* True if the elements of an end are no bytes where they lie. */
-static int has_gaps(const cco_call *c, const cco_buffer *end, cco_workspace *workspace, bool *gaps)
+static int bound_has_gaps(const cco_call *c, const cco_buffer *end, cco_workspace *workspace,
+                          bool *gaps)
 {
     cco_element e;
     *gaps = false;
     for (int i = 0; i < (end->types != NULL ? end->blocks : end->blocks > 0); i++) {
         if (cco_buffer_absent(c, end, i))
             continue;
-        const int rc = look_up(workspace, end->types != NULL ? end->types[i] : end->type, &e);
+        const int rc = bound_look_up(workspace, end->types != NULL ? end->types[i] : end->type, &e);
         if (rc != MPI_SUCCESS)
             return rc;
         *gaps = *gaps || !e.dense;
@@ -89,7 +90,7 @@ static int fill_uneven(cco_side *side, const cco_call *c, const cco_buffer *end,
         if (cco_buffer_absent(c, end, i))
             e = (cco_element){.size = 1, .extent = 1};
         else
-            rc = look_up(workspace, end->types != NULL ? end->types[i] : end->type, &e);
+            rc = bound_look_up(workspace, end->types != NULL ? end->types[i] : end->type, &e);
         if (rc == MPI_SUCCESS && cco_buffer_count(c, end, i) < 0)
             rc = MPI_ERR_COUNT;
         if (rc != MPI_SUCCESS)
@@ -113,7 +114,7 @@ static int make_side(cco_bound *f, cco_side *side, const cco_call *c, const cco_
     if (end->blocks == 0)
         return MPI_SUCCESS;
     if (end->types == NULL) {
-        const int rc = look_up(workspace, end->type, &e);
+        const int rc = bound_look_up(workspace, end->type, &e);
         if (rc != MPI_SUCCESS)
             return rc;
         if (!e.dense && !packed)
@@ -129,7 +130,7 @@ static int make_side(cco_bound *f, cco_side *side, const cco_call *c, const cco_
 }
 
 /* Where a packed end's data are kept; NULL when memory runs out. */
-static char *stage(const cco_side *side, cco_workspace *workspace)
+static char *bound_stage(const cco_side *side, cco_workspace *workspace)
 {
     size_t n = side->n == NULL ? side->each * (size_t)side->blocks : 0;
     for (int i = 0; side->n != NULL && i < side->blocks; i++)
@@ -145,21 +146,21 @@ static cco_side own_block(const cco_problem *q, const cco_side *side)
         .base = own.base, .blocks = 1, .layout = own.layout, .start = own.at, .each = own.n};
 }
 
-static bool gathers(cco_coll coll)
+static bool bound_gathers(cco_coll coll)
 {
     return cco_coll_infos[coll].properties & CCO_GATHERS;
 }
 
-static bool scatters(cco_coll coll)
+static bool bound_scatters(cco_coll coll)
 {
     return cco_coll_infos[coll].properties & CCO_SCATTERS;
 }
 
-/* The neighbours to which this rank gives, and whether any gives to it. */
-static cco_degrees exchanged(const cco_comm *state, cco_coll coll)
+/* The neighbors to which this rank gives, and whether any gives to it. */
+static cco_degrees bound_exchanged(const cco_comm *state, cco_coll coll)
 {
     cco_degrees d = cco_comm_blocks(state, coll);
-    if (cco_is_near(coll) && state->topology.near != NULL)
+    if (cco_is_neighbor(coll) && state->topology.near != NULL)
         d.in = cco_neighbors_any_source(state->topology.near);
     return d;
 }
@@ -167,7 +168,7 @@ static cco_degrees exchanged(const cco_comm *state, cco_coll coll)
 static void find_ends_of_reduction(const cco_comm *state, const cco_call *c, cco_buffer *in,
                                    cco_buffer *out)
 {
-    cco_buffers_of_reduction(c, state->rank, state->size, exchanged(state, c->coll), in, out);
+    cco_buffers_of_reduction(c, state->rank, state->size, bound_exchanged(state, c->coll), in, out);
 }
 
 static int make_reduction(cco_bound *f, const cco_comm *state, const cco_call *c,
@@ -176,7 +177,7 @@ static int make_reduction(cco_bound *f, const cco_comm *state, const cco_call *c
     cco_problem *q = &f->problem;
     cco_element e;
     find_ends_of_reduction(state, c, &f->in, &f->out);
-    int rc = look_up(workspace, f->in.type, &e);
+    int rc = bound_look_up(workspace, f->in.type, &e);
     if (rc != MPI_SUCCESS)
         return rc;
     q->unit = e.size > 0 ? e.size : 1;
@@ -199,9 +200,9 @@ static int make_reduction(cco_bound *f, const cco_comm *state, const cco_call *c
 static void settle_in_place(cco_bound *f, cco_coll coll)
 {
     cco_problem *q = &f->problem;
-    if (gathers(coll))
+    if (bound_gathers(coll))
         q->in = own_block(q, &q->out);
-    else if (scatters(coll))
+    else if (bound_scatters(coll))
         q->out = own_block(q, &q->in);
 }
 
@@ -212,7 +213,7 @@ static size_t own_bytes(const cco_problem *q, const cco_side *side, int shape)
 }
 
 /* Blocks that are all alike, or this rank's own, get `n` bytes. */
-static void shorten(const cco_problem *q, cco_side *side, int shape, size_t n)
+static void bound_shorten(const cco_problem *q, cco_side *side, int shape, size_t n)
 {
     if (side->n != NULL && shape & CCO_EACH)
         ((size_t *)(uintptr_t)side->n)[q->rank] = n; /* of the workspace */
@@ -227,7 +228,7 @@ static void settle_own(cco_bound *f, const cco_comm *state)
     cco_problem *q = &f->problem;
     const cco_coll_info *info = &cco_coll_infos[q->coll];
     const bool root = q->rank == q->root;
-    if (f->in_place || cco_is_near(q->coll) || cco_blocks(info->in, root, q->size) == 0 ||
+    if (f->in_place || cco_is_neighbor(q->coll) || cco_blocks(info->in, root, q->size) == 0 ||
         cco_blocks(info->out, root, q->size) == 0)
         return;
     f->gives = own_bytes(q, &q->in, info->in);
@@ -235,8 +236,8 @@ static void settle_own(cco_bound *f, const cco_comm *state)
     if (f->gives == f->takes)
         return;
     const size_t n = f->gives < f->takes ? f->gives : f->takes;
-    shorten(q, &q->in, info->in, n);
-    shorten(q, &q->out, info->out, n);
+    bound_shorten(q, &q->in, info->in, n);
+    bound_shorten(q, &q->out, info->out, n);
     q->bytes = q->bytes > 0 ? n : 0;
     f->differs = state;
 }
@@ -247,10 +248,10 @@ static void find_ends(cco_bound *f, const cco_comm *state, const cco_call *c)
 {
     cco_buffers_of_movement(c, state->rank, state->size, cco_comm_blocks(state, c->coll), &f->in,
                             &f->out);
-    if (f->in_place && !gathers(c->coll) && !scatters(c->coll))
+    if (f->in_place && !bound_gathers(c->coll) && !bound_scatters(c->coll))
         f->in = f->out;
     else if (f->in_place)
-        (gathers(c->coll) ? &f->in : &f->out)->blocks = 0;
+        (bound_gathers(c->coll) ? &f->in : &f->out)->blocks = 0;
 }
 
 static int make_movement(cco_bound *f, const cco_comm *state, const cco_call *c, bool packed,
@@ -259,10 +260,10 @@ static int make_movement(cco_bound *f, const cco_comm *state, const cco_call *c,
     cco_problem *q = &f->problem;
     bool in_gaps, out_gaps;
     find_ends(f, state, c);
-    f->packs_in = f->in_place && !gathers(c->coll) && !scatters(c->coll);
-    int rc = has_gaps(c, &f->in, workspace, &in_gaps);
+    f->packs_in = f->in_place && !bound_gathers(c->coll) && !bound_scatters(c->coll);
+    int rc = bound_has_gaps(c, &f->in, workspace, &in_gaps);
     if (rc == MPI_SUCCESS)
-        rc = has_gaps(c, &f->out, workspace, &out_gaps);
+        rc = bound_has_gaps(c, &f->out, workspace, &out_gaps);
     if (rc != MPI_SUCCESS)
         return rc;
     f->packs_in = f->packs_in || (in_gaps && (packed || f->in.types != NULL));
@@ -274,9 +275,9 @@ static int make_movement(cco_bound *f, const cco_comm *state, const cco_call *c,
     if (rc != MPI_SUCCESS)
         return rc;
     if (f->packs_in)
-        f->binding.base[CCO_IN] = stage(&q->in, workspace);
+        f->binding.base[CCO_IN] = bound_stage(&q->in, workspace);
     if (f->packs_out)
-        f->binding.base[CCO_OUT] = stage(&q->out, workspace);
+        f->binding.base[CCO_OUT] = bound_stage(&q->out, workspace);
     if ((f->packs_in && f->binding.base[CCO_IN] == NULL) ||
         (f->packs_out && f->binding.base[CCO_OUT] == NULL))
         return MPI_ERR_NO_MEM;
@@ -287,7 +288,7 @@ static int make_movement(cco_bound *f, const cco_comm *state, const cco_call *c,
 }
 
 /* The operations of the standard commute; others say whether they do. */
-static int commutes(MPI_Op op, bool *commutative)
+static int bound_commutes(MPI_Op op, bool *commutative)
 {
     int flag = 1;
     const int rc = cco_op_predefined(op) ? MPI_SUCCESS : PMPI_Op_commutative(op, &flag);
@@ -305,7 +306,7 @@ static bool in_place(const cco_call *c, int rank)
         return false;
     if (cco_coll_infos[c->coll].properties & CCO_REDUCTION && cco_aliased(c, rank))
         return true;
-    return (scatters(c->coll) ? c->recvbuf : c->sendbuf) == MPI_IN_PLACE;
+    return (bound_scatters(c->coll) ? c->recvbuf : c->sendbuf) == MPI_IN_PLACE;
 }
 
 int cco_bound_make(cco_bound *f, const cco_comm *state, const cco_call *call, bool packed,
@@ -330,7 +331,7 @@ int cco_bound_make(cco_bound *f, const cco_comm *state, const cco_call *call, bo
     f->binding.operation.op = call->op;
     if (!(properties & CCO_REDUCTION))
         return make_movement(f, state, call, packed, workspace);
-    const int rc = commutes(call->op, &q->commutative);
+    const int rc = bound_commutes(call->op, &q->commutative);
     return rc == MPI_SUCCESS ? make_reduction(f, state, call, workspace) : rc;
 }
 

@@ -6,8 +6,8 @@
 #include "core/unlike.h"
 
 /* Packs or unpacks block `i` of an end, from or to where its side has it. */
-static int transfer(const cco_bound *f, const cco_buffer *end, const cco_side *side, int i,
-                    bool back)
+static int bound_pack_transfer(const cco_bound *f, const cco_buffer *end, const cco_side *side,
+                               int i, bool back)
 {
     const MPI_Datatype type = end->types != NULL ? end->types[i] : end->type;
     const size_t count = (size_t)cco_buffer_count(f->call, end, i);
@@ -40,7 +40,7 @@ static int transfer_all(const cco_bound *f, const cco_buffer *end, const cco_sid
     int rc = MPI_SUCCESS;
     for (int i = 0; i < end->blocks && rc == MPI_SUCCESS; i++)
         if (!is_nobodys(f, i, back) && (done == NULL || !done[i]))
-            rc = transfer(f, end, side, i, back);
+            rc = bound_pack_transfer(f, end, side, i, back);
     return rc;
 }
 
@@ -51,9 +51,9 @@ int cco_bound_pack(const cco_bound *f)
     if (rc != MPI_SUCCESS || !f->packs_out)
         return rc;
     if (q->coll == CCO_BCAST && q->rank == q->root)
-        return transfer(f, &f->out, &q->out, 0, false);
+        return bound_pack_transfer(f, &f->out, &q->out, 0, false);
     if (f->in_place && cco_coll_infos[q->coll].properties & CCO_GATHERS)
-        return transfer(f, &f->out, &q->out, q->rank, false);
+        return bound_pack_transfer(f, &f->out, &q->out, q->rank, false);
     return MPI_SUCCESS;
 }
 
@@ -86,5 +86,5 @@ int cco_bound_unpack_block(const cco_bound *f, int block)
 {
     if (!f->packs_out || is_nobodys(f, block, true))
         return MPI_SUCCESS;
-    return transfer(f, &f->out, &f->problem.out, block, true);
+    return bound_pack_transfer(f, &f->out, &f->problem.out, block, true);
 }

@@ -11,7 +11,7 @@ static bool is_root(const cco_call *c, int rank)
 }
 
 /* The send buffer as `n` blocks; a call has no arrays that its collective has not. */
-static cco_buffer sent(const cco_call *c, int n)
+static cco_buffer buffers_sent(const cco_call *c, int n)
 {
     return (cco_buffer){.buffer = (char *)(uintptr_t)c->sendbuf,
                         .blocks = n,
@@ -22,7 +22,7 @@ static cco_buffer sent(const cco_call *c, int n)
                         .types = c->sendtypes};
 }
 
-static cco_buffer received(const cco_call *c, int n)
+static cco_buffer buffers_received(const cco_call *c, int n)
 {
     return (cco_buffer){.buffer = c->recvbuf,
                         .blocks = n,
@@ -33,7 +33,7 @@ static cco_buffer received(const cco_call *c, int n)
                         .types = c->recvtypes};
 }
 
-static int blocks(int shape, bool root, int size, int degree)
+static int buffers_blocks(int shape, bool root, int size, int degree)
 {
     return shape == CCO_NEAR ? degree : cco_blocks(shape, root, size);
 }
@@ -44,11 +44,11 @@ void cco_buffers_of_reduction(const cco_call *c, int rank, int size, cco_degrees
                               cco_buffer *in, cco_buffer *out)
 {
     const cco_coll_info *info = &cco_coll_infos[c->coll];
-    *in = *out = received(c, cco_blocks(info->out, is_root(c, rank), size));
-    in->blocks = blocks(info->in, is_root(c, rank), size, degrees.out);
-    if (cco_is_near(c->coll) && degrees.out == 0)
+    *in = *out = buffers_received(c, cco_blocks(info->out, is_root(c, rank), size));
+    in->blocks = buffers_blocks(info->in, is_root(c, rank), size, degrees.out);
+    if (cco_is_neighbor(c->coll) && degrees.out == 0)
         in->blocks = 0;
-    if (cco_is_near(c->coll) && degrees.in == 0)
+    if (cco_is_neighbor(c->coll) && degrees.in == 0)
         out->blocks = 0; /* the receive buffer stays as it is */
     if (c->sendbuf != MPI_IN_PLACE)
         in->buffer = (char *)(uintptr_t)c->sendbuf;
@@ -62,8 +62,8 @@ void cco_buffers_of_movement(const cco_call *c, int rank, int size, cco_degrees 
                              cco_buffer *in, cco_buffer *out)
 {
     const cco_coll_info *info = &cco_coll_infos[c->coll];
-    *in = sent(c, blocks(info->in, is_root(c, rank), size, degrees.out));
-    if (cco_is_near(c->coll) && degrees.out == 0)
+    *in = buffers_sent(c, buffers_blocks(info->in, is_root(c, rank), size, degrees.out));
+    if (cco_is_neighbor(c->coll) && degrees.out == 0)
         in->blocks = 0; /* nobody takes what it gives, whatever the arguments are */
-    *out = received(c, blocks(info->out, is_root(c, rank), size, degrees.in));
+    *out = buffers_received(c, buffers_blocks(info->out, is_root(c, rank), size, degrees.in));
 }

@@ -5,7 +5,7 @@
 
 #include <stddef.h>
 
-#include "core/ask.h"
+#include "core/mpi_check.h"
 #include "core/call.h"
 #include "core/degrees.h"
 
@@ -20,8 +20,8 @@ typedef struct cco_buffer {
 } cco_buffer;
 
 /* Where a call is in place, the end that has no buffer of its own is described all the same; for a
- * reduction it is the other one's.  `degrees` are those of this rank, for neighbourhood
- * collectives; of a reduction, what it receives from 0 neighbours is nothing. */
+ * reduction it is the other one's.  `degrees` are those of this rank, for neighborhood
+ * collectives; of a reduction, what it receives from 0 neighbors is nothing. */
 void cco_buffers_of_movement(const cco_call *c, int rank, int size, cco_degrees degrees,
                              cco_buffer *in, cco_buffer *out);
 void cco_buffers_of_reduction(const cco_call *c, int rank, int size, cco_degrees degrees,

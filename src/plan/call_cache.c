@@ -11,7 +11,7 @@
 enum { ARRAYS = 6 };
 
 /* The arrays of a call; sizes of their elements. */
-static void list_arrays(const cco_call *c, const void *arrays[ARRAYS])
+static void call_cache_list_arrays(const cco_call *c, const void *arrays[ARRAYS])
 {
     const void *list[ARRAYS] = {c->sendcounts, c->senddispls, c->recvcounts,
                                 c->recvdispls, c->sendtypes,  c->recvtypes};
@@ -28,7 +28,7 @@ static size_t element_of(const cco_call *c, int array)
     return array % 2 == 1 && cco_displs_are_wide(c) ? sizeof(MPI_Aint) : sizeof(int);
 }
 
-/* The length of an array of the call: a block for each rank, or for each neighbour of a side. */
+/* The length of an array of the call: a block for each rank, or for each neighbor of a side. */
 static size_t length_of(const cco_problem *q, int array)
 {
     const bool sent = array < 2 || array == 4;
@@ -47,7 +47,7 @@ bool cco_cached_call_has_arrays(const cco_cached_call *m, const cco_call *c)
 {
     const void *arrays[ARRAYS];
     const char *copy = m->arrays + problem_bytes(m->blocks);
-    list_arrays(c, arrays);
+    call_cache_list_arrays(c, arrays);
     for (int i = 0; i < ARRAYS; i++) {
         const size_t bytes = length_of(&m->problem, i) * element_of(c, i);
         if (m->kept >> i & 1 && (arrays[i] == NULL || memcmp(arrays[i], copy, bytes) != 0))
@@ -58,11 +58,11 @@ bool cco_cached_call_has_arrays(const cco_cached_call *m, const cco_call *c)
 }
 
 /* The arrays that mean something on this rank: those that an end refers to. */
-static unsigned significant(const cco_bound *bound)
+static unsigned call_cache_significant(const cco_bound *bound)
 {
     const void *arrays[ARRAYS];
     unsigned found = 0;
-    list_arrays(bound->call, arrays);
+    call_cache_list_arrays(bound->call, arrays);
     for (int i = 0; i < ARRAYS; i++)
         for (int k = 0; k < 2; k++) {
             const cco_buffer *end = k == 0 ? &bound->in : &bound->out;
@@ -75,7 +75,7 @@ static unsigned significant(const cco_bound *bound)
 }
 
 /* The types of an end that the call does not use may be anything. */
-static bool lasting(const cco_buffer *end)
+static bool call_cache_lasting(const cco_buffer *end)
 {
     bool all = end->types != NULL || end->blocks == 0 || cco_type_predefined(end->type);
     for (int i = 0; i < end->blocks && end->types != NULL && all; i++)
@@ -89,7 +89,8 @@ static bool can_hold(const cco_bound *bound)
     const bool reduces = cco_coll_infos[c->coll].properties & CCO_REDUCTION;
     const bool arrays = bound->in.counts != NULL || bound->out.counts != NULL;
     return !bound->packs_in && !bound->packs_out && bound->problem.counts == NULL &&
-           lasting(&bound->in) && lasting(&bound->out) && (!reduces || cco_op_predefined(c->op)) &&
+           call_cache_lasting(&bound->in) && call_cache_lasting(&bound->out) &&
+           (!reduces || cco_op_predefined(c->op)) &&
            (!arrays || (!c->large && cco_most_blocks(&bound->problem) <= CCO_CACHED_CALL_BLOCKS));
 }
 
@@ -111,7 +112,7 @@ static void copy_arrays(cco_cached_call *m, const cco_call *c)
     const void *arrays[ARRAYS];
     char *at = copy_side(&m->problem.in, m->arrays, m->blocks);
     at = copy_side(&m->problem.out, at, m->blocks);
-    list_arrays(c, arrays);
+    call_cache_list_arrays(c, arrays);
     for (int i = 0; i < ARRAYS; i++) {
         if (m->kept >> i & 1)
             memcpy(at, arrays[i], length_of(&m->problem, i) * element_of(c, i));
@@ -120,7 +121,7 @@ static void copy_arrays(cco_cached_call *m, const cco_call *c)
 }
 
 /* Room for arrays of so many blocks, of a call that is written next.  Without memory all stays. */
-static bool make_room(cco_cached_call *m, int blocks)
+static bool call_cache_make_room(cco_cached_call *m, int blocks)
 {
     if (m->arrays != NULL && m->blocks >= blocks)
         return true;
@@ -137,7 +138,7 @@ static bool make_room(cco_cached_call *m, int blocks)
  * them: as if they were. */
 static uintptr_t apart_of(const cco_call *c, int rank)
 {
-    const bool both = c->sendcounts != NULL && c->recvcounts != NULL && !cco_is_near(c->coll);
+    const bool both = c->sendcounts != NULL && c->recvcounts != NULL && !cco_is_neighbor(c->coll);
     return both ? 0 : cco_alias_apart(c, rank);
 }
 
@@ -145,14 +146,14 @@ bool cco_call_lasts(const cco_comm *state, const cco_call *c)
 {
     const int properties = cco_coll_infos[c->coll].properties;
     cco_buffer in, out;
-    if (properties & CCO_COUNTS || cco_is_near(c->coll) ||
+    if (properties & CCO_COUNTS || cco_is_neighbor(c->coll) ||
         (properties & CCO_REDUCTION && !cco_op_predefined(c->op)))
         return false;
     cco_bound_ends(state, c, &in, &out);
-    return lasting(&in) && lasting(&out);
+    return call_cache_lasting(&in) && call_cache_lasting(&out);
 }
 
-static void write(cco_cached_call *m, const cco_call *c, uintptr_t apart)
+static void call_cache_write(cco_cached_call *m, const cco_call *c, uintptr_t apart)
 {
     *m = (cco_cached_call){.call = *c,
                            .key = cco_cached_call_key(c->coll, c->root, c->large),
@@ -165,7 +166,7 @@ static void write(cco_cached_call *m, const cco_call *c, uintptr_t apart)
 
 void cco_cached_call_write_arguments(cco_cached_call *m, int rank, const cco_call *c)
 {
-    write(m, c, apart_of(c, rank));
+    call_cache_write(m, c, apart_of(c, rank));
 }
 
 bool cco_cached_call_write(cco_cached_call *m, unsigned drops, const cco_way *way,
@@ -175,10 +176,10 @@ bool cco_cached_call_write(cco_cached_call *m, unsigned drops, const cco_way *wa
     const uintptr_t apart = apart_of(c, bound->problem.rank);
     if (!can_hold(bound) || (uintptr_t)c->sendbuf - (uintptr_t)c->recvbuf == apart)
         return false;
-    const unsigned kept = significant(bound);
-    if (kept != 0 && !make_room(m, cco_most_blocks(&bound->problem)))
+    const unsigned kept = call_cache_significant(bound);
+    if (kept != 0 && !call_cache_make_room(m, cco_most_blocks(&bound->problem)))
         return false;
-    write(m, c, apart);
+    call_cache_write(m, c, apart);
     m->way = *way;
     m->plan = plan;
     m->drops = drops;

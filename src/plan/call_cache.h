@@ -96,7 +96,7 @@ static inline bool cco_cached_call_is_like(const cco_cached_call *m, const cco_c
 /* What a communicator remembers of a call without arrays that had these arguments; else NULL.  For
  * callers that have not put them into a cco_call.  `one`: there is one count and one type. */
 static inline const cco_repeat *
-cco_cached_call_again(const cco_comm *state, cco_coll coll, int root, bool large, bool one,
+cco_cached_call_rerun(const cco_comm *state, cco_coll coll, int root, bool large, bool one,
                       const void *sendbuf, const void *recvbuf, MPI_Count sendcount,
                       MPI_Count recvcount, MPI_Datatype sendtype, MPI_Datatype recvtype, MPI_Op op)
 {

@@ -14,7 +14,7 @@ typedef struct own {
 
 static const char own_key; /* its address is the key */
 
-static void release(void *data)
+static void handed_release(void *data)
 {
     own *o = data;
     for (int i = 0; i < CCO_CACHED_CALLS; i++)
@@ -22,13 +22,14 @@ static void release(void *data)
     free(o);
 }
 
-static own *own_of(cco_comm *state)
+static own *handed_own_of(cco_comm *state)
 {
     own *o = cco_comm_attached(state, &own_key);
-    return o != NULL ? o : cco_comm_attach(state, &own_key, sizeof *o, release);
+    return o != NULL ? o : cco_comm_attach(state, &own_key, sizeof *o, handed_release);
 }
 
-static int repeat(const cco_repeat *again, const void *sendbuf, void *recvbuf, const cco_call *call)
+static int handed_repeat(const cco_repeat *again, const void *sendbuf, void *recvbuf,
+                         const cco_call *call)
 {
     cco_cached_call *m = again->cached;
     cco_call ours = m->call;
@@ -40,7 +41,7 @@ static int repeat(const cco_repeat *again, const void *sendbuf, void *recvbuf, c
 
 bool cco_handed_is_right(cco_comm *state, const cco_way *way, const cco_call *call)
 {
-    own *o = own_of(state);
+    own *o = handed_own_of(state);
     cco_cached_call **place = &o->calls[cco_cached_call_index(call)];
     const bool known = *place != NULL && (*place)->set && cco_cached_call_is_like(*place, call);
     if (!known && !cco_arguments_valid(state, call))
@@ -53,6 +54,6 @@ bool cco_handed_is_right(cco_comm *state, const cco_way *way, const cco_call *ca
         return true;
     if (!known)
         cco_cached_call_write_arguments(*place, state->rank, call);
-    cco_cached_call_repeat(*place, state, way, o, repeat);
+    cco_cached_call_repeat(*place, state, way, o, handed_repeat);
     return true;
 }

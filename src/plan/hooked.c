@@ -8,7 +8,7 @@
 #include "core/config.h"
 #include "core/log.h"
 
-static void trace(void *listener, const char *what, int peer, size_t bytes)
+static void hooked_trace(void *listener, const char *what, int peer, size_t bytes)
 {
     const cco_comm *state = listener;
     char with[32] = "";
@@ -31,7 +31,7 @@ void cco_scheduled_over(cco_scheduled *own, const cco_transport *transport, void
                            .shared = shared,
                            .seed = debug->delay ? debug->delay * 8191 + (uint64_t)state->rank : 0,
                            .fail = (long)debug->fail,
-                           .trace = debug->trace ? trace : NULL,
+                           .trace = debug->trace ? hooked_trace : NULL,
                            .listener = state};
     own->plans.transport = &cco_transport_hook;
     own->plans.shared = &own->hook;

@@ -6,7 +6,7 @@
 
 #include "core/data.h"
 
-static size_t bytes_of(const cco_side *side)
+static size_t packed_bytes_of(const cco_side *side)
 {
     size_t n = side->n == NULL ? side->each * (size_t)side->blocks : 0;
     for (int i = 0; side->n != NULL && i < side->blocks; i++)
@@ -27,7 +27,7 @@ static bool pack_side(cco_bound *f, cco_side *side, cco_buffer *end, cco_base ba
 {
     ptrdiff_t *at = (ptrdiff_t *)(uintptr_t)side->at; /* the workspace's */
     ptrdiff_t next = 0;
-    const size_t n = bytes_of(side);
+    const size_t n = packed_bytes_of(side);
     for (int i = 0; side->n != NULL && i < side->blocks; i++) {
         at[i] = next;
         next += (ptrdiff_t)side->n[i];
@@ -46,7 +46,7 @@ int cco_packed_make(cco_bound *f, cco_elements *e, cco_workspace *workspace)
 {
     cco_problem *q = &f->problem;
     *e = (cco_elements){.layout = f->binding.layouts[CCO_OUT], .operation = f->binding.operation};
-    e->most = cco_elements_most(&e->layout, bytes_of(&q->in));
+    e->most = cco_elements_most(&e->layout, packed_bytes_of(&q->in));
     char *memory = cco_workspace_room(workspace, CCO_TMP, cco_elements_room(&e->layout, e->most));
     if (memory == NULL || !pack_side(f, &q->in, &f->in, CCO_IN, workspace) ||
         !pack_side(f, &q->out, &f->out, CCO_OUT, workspace))

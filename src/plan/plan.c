@@ -52,7 +52,7 @@ static bool same_layouts(const cco_layout *a, const cco_layout *b)
 }
 
 /* True if one schedule serves both; rank and size are those of the communicator. */
-static bool same(const cco_problem *a, const cco_problem *b)
+static bool plan_same(const cco_problem *a, const cco_problem *b)
 {
     return a->coll == b->coll && a->bytes == b->bytes && a->root == b->root && a->unit == b->unit &&
            a->pieces == b->pieces && a->commutative == b->commutative &&
@@ -65,12 +65,12 @@ static void free_plan(cco_plan *plan)
 {
     cco_engine_free(plan->engine);
     free(plan->round_ns);
-    cco_landing_map_free(plan->landings);
+    cco_block_progress_map_free(plan->landings);
     free(plan);
 }
 
 /* Unhooks a plan and frees it. */
-static void drop(cco_plans *plans, cco_plan **link)
+static void plan_drop(cco_plans *plans, cco_plan **link)
 {
     cco_plan *plan = *link;
     plans->memory -= plan->memory;
@@ -82,21 +82,21 @@ static void drop(cco_plans *plans, cco_plan **link)
 void cco_plans_empty(cco_plans *plans)
 {
     while (plans->first != NULL)
-        drop(plans, &plans->first);
+        plan_drop(plans, &plans->first);
 }
 
-static kind kind_of(const cco_plan *plan)
+static kind plan_kind_of(const cco_plan *plan)
 {
     return plan->memory > LARGE ? OF_ITS_OWN : plan->again ? AGAIN : ONCE;
 }
 
 /* The plans of a kind, and their memory. */
-static int count(const cco_plans *plans, kind kind, size_t *memory)
+static int plan_count(const cco_plans *plans, kind kind, size_t *memory)
 {
     int n = 0;
     *memory = 0;
     for (const cco_plan *plan = plans->first; plan != NULL; plan = plan->next)
-        if (kind_of(plan) == kind) {
+        if (plan_kind_of(plan) == kind) {
             n++;
             *memory += plan->memory;
         }
@@ -108,26 +108,26 @@ static void drop_oldest(cco_plans *plans, kind kind)
 {
     cco_plan **oldest = NULL;
     for (cco_plan **link = &plans->first; *link != NULL; link = &(*link)->next)
-        if (kind_of(*link) == kind)
+        if (plan_kind_of(*link) == kind)
             oldest = link;
     if (oldest != NULL)
-        drop(plans, oldest);
+        plan_drop(plans, oldest);
 }
 
 /* For a new plan.  Sizes that never come again, as those of an alltoallv may be, make plans that
  * are used once: they must not drive out the others. */
-static void make_room(cco_plans *plans, const cco_plan *made)
+static void plan_make_room(cco_plans *plans, const cco_plan *made)
 {
-    if (kind_of(made) == OF_ITS_OWN) { /* they have as much memory for themselves */
+    if (plan_kind_of(made) == OF_ITS_OWN) { /* they have as much memory for themselves */
         size_t bytes;
-        while (count(plans, OF_ITS_OWN, &bytes) > 0 && bytes + made->memory > MEMORY)
+        while (plan_count(plans, OF_ITS_OWN, &bytes) > 0 && bytes + made->memory > MEMORY)
             drop_oldest(plans, OF_ITS_OWN);
         return;
     }
     for (;;) {
         size_t bytes_once, bytes_again;
-        const int once = count(plans, ONCE, &bytes_once) + 1;
-        const int again = count(plans, AGAIN, &bytes_again);
+        const int once = plan_count(plans, ONCE, &bytes_once) + 1;
+        const int again = plan_count(plans, AGAIN, &bytes_again);
         bytes_once += made->memory;
         if (once + again <= KEPT && bytes_once + bytes_again <= MEMORY)
             return;
@@ -136,7 +136,7 @@ static void make_room(cco_plans *plans, const cco_plan *made)
     }
 }
 
-static void *keep(char **room, const void *array, size_t n)
+static void *plan_keep(char **room, const void *array, size_t n)
 {
     char *copy = *room;
     if (array == NULL)
@@ -161,11 +161,11 @@ static cco_plan *copy_of(const cco_problem *q)
     plan->problem = *q;
     memcpy(plan->layouts, q->layouts, sizeof plan->layouts);
     plan->problem.layouts = plan->layouts;
-    plan->problem.in.n = keep(&room, q->in.n, in);
-    plan->problem.in.at = keep(&room, q->in.at, in);
-    plan->problem.out.n = keep(&room, q->out.n, out);
-    plan->problem.out.at = keep(&room, q->out.at, out);
-    plan->problem.counts = keep(&room, q->counts, counts);
+    plan->problem.in.n = plan_keep(&room, q->in.n, in);
+    plan->problem.in.at = plan_keep(&room, q->in.at, in);
+    plan->problem.out.n = plan_keep(&room, q->out.n, out);
+    plan->problem.out.at = plan_keep(&room, q->out.at, out);
+    plan->problem.counts = plan_keep(&room, q->counts, counts);
     return plan;
 }
 
@@ -177,7 +177,7 @@ static bool may_cut_elements(const cco_problem *q)
 }
 
 /* CRESTA_DEBUG=check: a schedule that is wrong is not run. */
-static int check(const cco_sched *s, const cco_algo *algo, const cco_problem *q)
+static int plan_check(const cco_sched *s, const cco_algo *algo, const cco_problem *q)
 {
     char why[128];
     if (cco_check(s, q, why, sizeof why))
@@ -188,9 +188,9 @@ static int check(const cco_sched *s, const cco_algo *algo, const cco_problem *q)
 }
 
 /* What this rank sends to other nodes each time that a schedule runs. */
-static cco_between sends_of(const cco_sched *s, const cco_node_map *map)
+static cco_internode_traffic sends_of(const cco_sched *s, const cco_node_map *map)
 {
-    cco_between sends = {.calls = 1};
+    cco_internode_traffic sends = {.calls = 1};
     for (int i = 0; i < s->count; i++) {
         const cco_step *step = &s->steps[i];
         const bool data = step->kind == CCO_STEP_SEND || step->kind == CCO_STEP_PUT;
@@ -211,12 +211,12 @@ int cco_plan_schedule(const cco_algo *algo, const cco_problem *q, cco_sched **ma
         rc = cco_sched_error(s);
     }
     if (rc == MPI_SUCCESS && cco_configured.debug.check)
-        rc = check(s, algo, q);
+        rc = plan_check(s, algo, q);
     *made = s;
     return rc;
 }
 
-static int build(cco_plan *plan, const cco_plans *plans, const cco_algo *algo)
+static int plan_build(cco_plan *plan, const cco_plans *plans, const cco_algo *algo)
 {
     cco_sched *s;
     int rc = cco_plan_schedule(algo, &plan->problem, &s);
@@ -237,16 +237,16 @@ static int build(cco_plan *plan, const cco_plans *plans, const cco_algo *algo)
     return rc;
 }
 
-static int make(cco_plans *plans, const cco_algo *algo, const cco_problem *q, cco_plan **made)
+static int plan_make(cco_plans *plans, const cco_algo *algo, const cco_problem *q, cco_plan **made)
 {
     cco_plan *plan = copy_of(q);
-    const int rc = plan != NULL ? build(plan, plans, algo) : MPI_ERR_NO_MEM;
+    const int rc = plan != NULL ? plan_build(plan, plans, algo) : MPI_ERR_NO_MEM;
     if (rc != MPI_SUCCESS) {
         if (plan != NULL)
             free_plan(plan);
         return rc;
     }
-    make_room(plans, plan);
+    plan_make_room(plans, plan);
     plan->next = plans->first;
     plans->first = plan;
     plans->memory += plan->memory;
@@ -258,7 +258,7 @@ int cco_plan_find(cco_plans *plans, const cco_algo *algo, const cco_problem *q, 
 {
     for (cco_plan **link = &plans->first; *link != NULL; link = &(*link)->next) {
         cco_plan *found = *link;
-        if (found->algo != algo || !same(&found->problem, q))
+        if (found->algo != algo || !plan_same(&found->problem, q))
             continue;
         found->again = true;
         *link = found->next;
@@ -266,5 +266,5 @@ int cco_plan_find(cco_plans *plans, const cco_algo *algo, const cco_problem *q, 
         plans->first = *plan = found;
         return MPI_SUCCESS;
     }
-    return make(plans, algo, q, plan);
+    return plan_make(plans, algo, q, plan);
 }

@@ -9,7 +9,7 @@
 
 #include "algo/algo.h"
 #include "core/profile.h"
-#include "sched/landing.h"
+#include "sched/block_progress.h"
 
 typedef struct cco_plan {
     cco_problem problem; /* with its parameters; arrays of its own */
@@ -17,12 +17,12 @@ typedef struct cco_plan {
     const cco_algo *algo;
     cco_engine *engine; /* NULL: the algorithm cannot cut these elements */
     long *round_ns;     /* ns, of each round (progress/round_time.h); NULL until somebody asks */
-    cco_landing_map *landings; /* where blocks are written last; likewise */
-    size_t scratch;            /* bytes that it needs */
-    size_t memory;             /* bytes that it takes */
-    bool again;                /* it was used more than once */
-    bool remembered;           /* there may be pointers to it in cached calls (call_cache.h) */
-    cco_between sends;         /* to other nodes, where those are known */
+    cco_block_progress_map *landings; /* where blocks are written last; likewise */
+    size_t scratch;                   /* bytes that it needs */
+    size_t memory;                    /* bytes that it takes */
+    bool again;                       /* it was used more than once */
+    bool remembered;             /* there may be pointers to it in cached calls (call_cache.h) */
+    cco_internode_traffic sends; /* to other nodes, where those are known */
     struct cco_plan *next;
 } cco_plan;
 

@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 #include "algo/registry.h"
-#include "sched/near_mates.h"
+#include "sched/neighbor_mates.h"
 
 typedef struct preset {
     cco_coll coll;
@@ -96,7 +96,7 @@ static const preset node_presets[] = {
 };
 
 /* All ranks know what a reduce_scatter reduces, though not as one size of a block. */
-static size_t bytes_of(const cco_problem *q)
+static size_t preset_bytes_of(const cco_problem *q)
 {
     size_t bytes = q->bytes;
     for (int i = 0; q->coll == CCO_REDUCE_SCATTER && i < q->size; i++)
@@ -105,14 +105,14 @@ static size_t bytes_of(const cco_problem *q)
 }
 
 /* Among node_presets: what leaders of an alltoall sort, block by block, must not take longer than
- * messages; nor may too many messages get in each other's way.  Leaders among neighbours have to
+ * messages; nor may too many messages get in each other's way.  Leaders among neighbors have to
  * save messages between nodes. */
 static bool is_much(const cco_problem *q, const cco_algo *algo)
 {
     enum { BLOCKS = 4096, PEERS = 32 };
     return (algo == &cco_alltoall_leaders && (long)q->nodes->most * q->size > BLOCKS) ||
            (algo == &cco_alltoall_linear && q->size > PEERS) ||
-           (cco_is_near(q->coll) && !q->near->mates->spare);
+           (cco_is_neighbor(q->coll) && !q->near->mates->spare);
 }
 
 /* Bruck's rounds save no messages among so few ranks, and cost copies. */
@@ -122,9 +122,9 @@ static bool saves_nothing(const cco_problem *q, const cco_algo *algo)
     return q->size <= FEW && (algo == &cco_allgather_bruck || algo == &cco_alltoall_bruck);
 }
 
-static const cco_algo *find(const preset *list, const cco_problem *q)
+static const cco_algo *preset_find(const preset *list, const cco_problem *q)
 {
-    const size_t bytes = bytes_of(q);
+    const size_t bytes = preset_bytes_of(q);
     const bool by_nodes = list == node_presets;
     while (list->algo != NULL &&
            (list->coll != q->coll || bytes > list->most || list->algo->refuses(q) != NULL ||
@@ -137,6 +137,6 @@ const cco_algo *cco_preset_algo(const cco_problem *q, bool by_nodes)
 {
     const cco_node_map *map = q->nodes;
     const bool several = by_nodes && map != NULL && map->count > 1 && map->count < map->size;
-    const cco_algo *algo = several ? find(node_presets, q) : NULL;
-    return algo != NULL ? algo : find(presets, q);
+    const cco_algo *algo = several ? preset_find(node_presets, q) : NULL;
+    return algo != NULL ? algo : preset_find(presets, q);
 }

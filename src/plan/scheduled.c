@@ -16,8 +16,8 @@
 #include "plan/bound_pack.h"
 #include "plan/preset.h"
 #include "sched/engine_run.h"
-#include "sched/near_counts.h"
-#include "sched/near_mates.h"
+#include "sched/neighbor_counts.h"
+#include "sched/neighbor_mates.h"
 
 /* Some algorithms want a power of two of processes, or an even number.  Roots and operations are
  * not known yet. */
@@ -104,9 +104,9 @@ int cco_scheduled_give_up(const cco_scheduled *own, int error)
 /* Sizes that come before are messages of the same call. */
 static void count_sends(const cco_scheduled *own, const cco_plan *plan, bool sizes)
 {
-    if (own->between == NULL || !cco_recording)
+    if (own->between == NULL || !cco_profile_active)
         return;
-    cco_between_add(own->between, &plan->sends);
+    cco_internode_traffic_add(own->between, &plan->sends);
     own->between->calls -= sizes;
 }
 
@@ -120,7 +120,7 @@ static int run_plan(cco_scheduled *own, const cco_plan *plan, cco_binding *bindi
 
 /* Room for the counts of a call, also for none: a call that has room is not remembered, by which
  * it would leave out that ranks tell theirs. */
-static bool make_room(cco_scheduled *own, size_t counts)
+static bool scheduled_make_room(cco_scheduled *own, size_t counts)
 {
     counts = counts > 0 ? counts : 1;
     if (own->counts_room >= counts)
@@ -149,14 +149,15 @@ static cco_problem sharing_of_root(cco_scheduled *own, const cco_problem *q)
 /* Each rank tells the leader of its node what it gives and takes. */
 static cco_problem sharing_of_nodes(cco_scheduled *own, const cco_problem *q)
 {
-    const size_t row = q->near != NULL ? cco_near_row_length(q->near->mates) : 2 * (size_t)q->size;
+    const size_t row = q->near != NULL ? cco_neighbor_row_length(q->near->mates)
+                                       : 2 * (size_t)q->size;
     const size_t n = row * sizeof *own->counts;
     for (int i = 0; i < q->size && q->near == NULL; i++) {
         own->counts[i] = cco_block(q, &q->in, i).n;
         own->counts[q->size + i] = cco_block(q, &q->out, i).n;
     }
     if (q->near != NULL)
-        cco_near_row(q, own->counts);
+        cco_neighbor_row(q, own->counts);
     const int ranks = cco_node_ranks(q->nodes, q->nodes->node[q->rank]);
     const cco_side mine = {.base = CCO_OUT, .blocks = 1, .layout = CCO_OUT, .each = n};
     cco_side all = mine;
@@ -172,7 +173,7 @@ int cco_scheduled_share(cco_scheduled *own, const cco_problem *q, cco_binding *b
     *binding = (cco_binding){.operation.op = MPI_OP_NULL};
     for (int base = 0; base < CCO_BASES; base++)
         binding->layouts[base] = cco_layout_of_bytes;
-    if (!make_room(own, cco_count_of_counts(q)))
+    if (!scheduled_make_room(own, cco_count_of_counts(q)))
         return MPI_ERR_NO_MEM;
     cco_problem sharing = rooted ? sharing_of_root(own, q) : sharing_of_nodes(own, q);
     sharing.rank = q->rank;
@@ -189,7 +190,7 @@ int cco_scheduled_share(cco_scheduled *own, const cco_problem *q, cco_binding *b
 }
 
 /* Runs that. */
-static int share_counts(cco_scheduled *own, const cco_problem *q)
+static int scheduled_share_counts(cco_scheduled *own, const cco_problem *q)
 {
     cco_binding binding;
     cco_plan *plan = NULL;
@@ -227,7 +228,8 @@ static bool told_by_root(const cco_problem *q)
     return q->counts != NULL && cco_coll_infos[q->coll].properties & CCO_ROOTED;
 }
 
-static int settle(cco_comm *state, const cco_way *way, cco_problem *q, const cco_algo **algo)
+static int scheduled_settle(cco_comm *state, const cco_way *way, cco_problem *q,
+                            const cco_algo **algo)
 {
     const int rc = cco_scheduled_settle(state, way, q, algo);
     return rc == MPI_ERR_UNSUPPORTED_OPERATION ? cco_comm_refuse(state, rc) : rc;
@@ -238,10 +240,10 @@ static int find_plan(cco_scheduled *own, cco_comm *state, const cco_way *way, cc
                      cco_plan **plan)
 {
     const cco_algo *algo;
-    int rc = settle(state, way, &bound->problem, &algo);
+    int rc = scheduled_settle(state, way, &bound->problem, &algo);
     const bool shares = rc == MPI_SUCCESS && cco_algo_shares(algo, bound->problem.coll);
     if (shares)
-        rc = share_counts(own, &bound->problem);
+        rc = scheduled_share_counts(own, &bound->problem);
     bound->problem.counts = shares ? own->counts : NULL;
     own->cut = false;
     if (rc == MPI_SUCCESS && told_by_root(&bound->problem))
@@ -264,8 +266,8 @@ static int find_plan(cco_scheduled *own, cco_comm *state, const cco_way *way, cc
 
 /* All that comes before the schedule: bound, plan, packed data.  What is wrong with the arguments
  * is taken to be wrong on all ranks; any other error may be this one's alone. */
-static int prepare(cco_scheduled *own, cco_comm *state, const cco_way *way, const cco_call *call,
-                   cco_bound *bound, cco_plan **plan)
+static int scheduled_prepare(cco_scheduled *own, cco_comm *state, const cco_way *way,
+                             const cco_call *call, cco_bound *bound, cco_plan **plan)
 {
     int rc = cco_bound_make(bound, state, call, false, &own->workspace);
     bound->problem.pieces = own->pieces;
@@ -278,7 +280,7 @@ static int prepare(cco_scheduled *own, cco_comm *state, const cco_way *way, cons
     return cco_scheduled_give_up(own, rc);
 }
 
-static int run_again(cco_scheduled *own, cco_cached_call *cached, const cco_call *call)
+static int scheduled_run_again(cco_scheduled *own, cco_cached_call *cached, const cco_call *call)
 {
     cco_plan *plan = cached->plan;
     char **base = cached->binding.base;
@@ -294,12 +296,12 @@ static int run_again(cco_scheduled *own, cco_cached_call *cached, const cco_call
 }
 
 /* A call that is not remembered. */
-static int run_new(cco_scheduled *own, cco_cached_call *cached, cco_comm *state, const cco_way *way,
-                   const cco_call *call)
+static int scheduled_run_new(cco_scheduled *own, cco_cached_call *cached, cco_comm *state,
+                             const cco_way *way, const cco_call *call)
 {
     cco_bound bound;
     cco_plan *plan = NULL;
-    int rc = prepare(own, state, way, call, &bound, &plan);
+    int rc = scheduled_prepare(own, state, way, call, &bound, &plan);
     if (rc == MPI_SUCCESS)
         rc = run_plan(own, plan, &bound.binding, bound.low);
     if (rc == MPI_SUCCESS)
@@ -322,7 +324,7 @@ static int run_once_more(const cco_repeat *again, const void *sendbuf, void *rec
     whole.comm = state->comm;
     whole.sendbuf = sendbuf;
     whole.recvbuf = recvbuf;
-    const int rc = run_new(again->own, again->cached, state, &way, &whole);
+    const int rc = scheduled_run_new(again->own, again->cached, state, &way, &whole);
     return rc != MPI_SUCCESS ? cco_scheduled_raise(again->own, state, whole.coll, rc) : rc;
 }
 
@@ -343,7 +345,7 @@ int cco_scheduled_raise(const cco_scheduled *own, cco_comm *state, cco_coll coll
     return cco_comm_raise(state, coll, cco_scheduled_fail(own, state, error));
 }
 
-static int count_call(const cco_scheduled *own)
+static int scheduled_count_call(const cco_scheduled *own)
 {
     const cco_transport *transport = own->plans.transport;
     return transport->call != NULL ? transport->call(own->plans.shared) : MPI_SUCCESS;
@@ -353,24 +355,24 @@ int cco_scheduled_repeat(const cco_repeat *again, const void *sendbuf, void *rec
                          const cco_call *call)
 {
     const cco_scheduled *own = again->own;
-    const int rc = count_call(own);
+    const int rc = scheduled_count_call(own);
     if (rc != MPI_SUCCESS)
         return cco_comm_raise(again->state, again->cached->call.coll, rc);
-    return cco_scheduled_holds(own, again->cached) ? cco_scheduled_again(again, sendbuf, recvbuf)
+    return cco_scheduled_holds(own, again->cached) ? cco_scheduled_rerun(again, sendbuf, recvbuf)
                                                    : run_once_more(again, sendbuf, recvbuf, call);
 }
 
 int cco_scheduled_run(cco_scheduled *own, cco_comm *state, const cco_way *way, const cco_call *call)
 {
     cco_cached_call *cached = &own->cached[cco_cached_call_index(call)];
-    const int rc = count_call(own);
+    const int rc = scheduled_count_call(own);
     if (rc != MPI_SUCCESS)
         return rc;
     if (!cco_cached_call_matches(cached, own->plans.drops, way, call))
-        return run_new(own, cached, state, way, call);
+        return scheduled_run_new(own, cached, state, way, call);
     if (own->repeat != NULL)
         cco_cached_call_repeat(cached, state, way, own, own->repeat);
-    return run_again(own, cached, call);
+    return scheduled_run_again(own, cached, call);
 }
 
 void cco_scheduled_empty(cco_scheduled *own)

@@ -24,7 +24,8 @@ typedef struct cco_scheduled {
     bool pieces;           /* messages to other nodes go in pieces (cco_problem) */
     cco_hook hook;         /* CRESTA_DEBUG */
     cco_unlike *unlike;    /* of the transport; NULL: its messages do not say what they are of */
-    cco_between *between;  /* where to count what calls send to other nodes; NULL: nobody asks */
+    cco_internode_traffic
+        *between; /* where to count what calls send to other nodes; NULL: nobody asks */
 } cco_scheduled;
 
 /* Whether a call ran before: then its arguments are right. */
@@ -60,7 +61,7 @@ static inline bool cco_scheduled_holds(const cco_scheduled *own, const cco_cache
 
 /* Runs it again for a caller that has found that it holds, and has counted the call.  No profile is
  * made where calls are remembered, so none of its messages are counted. */
-static inline int cco_scheduled_again(const cco_repeat *again, const void *sendbuf, void *recvbuf)
+static inline int cco_scheduled_rerun(const cco_repeat *again, const void *sendbuf, void *recvbuf)
 {
     const cco_scheduled *own = again->own;
     cco_comm *state = again->state;

@@ -8,7 +8,7 @@
 #include "progress/queue.h"
 
 /* It is not under way and will not be. */
-static int give_up(cco_operation *o, int error)
+static int begin_give_up(cco_operation *o, int error)
 {
     cco_operation_drop(o);
     cco_operation_transport_done(o);
@@ -17,11 +17,11 @@ static int give_up(cco_operation *o, int error)
 }
 
 /* The messages that the kernel copies. */
-static cco_shown_rule shown(const cco_comm *state, cco_path path)
+static cco_shown_rule begin_shown(const cco_comm *state, cco_path path)
 {
-    if (path == CCO_PATH_LARGE)
+    if (path == CCO_PATH_SHM_AUTO)
         return cco_shown_pays(state->facts.crowded);
-    return path == CCO_PATH_SINGLE ? CCO_SHOWN_ALL : (cco_shown_rule){0};
+    return path == CCO_PATH_SHM_COPY_ONCE ? CCO_SHOWN_ALL : (cco_shown_rule){0};
 }
 
 int cco_operation_begin(cco_comm *state, const cco_way *way, const cco_call *call, cco_path path,
@@ -36,7 +36,7 @@ int cco_operation_begin(cco_comm *state, const cco_way *way, const cco_call *cal
     o->call = *call;
     o->copies = copies;
     o->ending = ending;
-    o->shows = shown(state, path);
+    o->shows = begin_shown(state, path);
     o->rc = MPI_SUCCESS;
     o->starts = o->counted = true;
     o->ended = false;
@@ -44,13 +44,13 @@ int cco_operation_begin(cco_comm *state, const cco_way *way, const cco_call *cal
     if (rc == MPI_SUCCESS && o->stream_set == NULL)
         rc = cco_operation_start(o);
     if (rc != MPI_SUCCESS)
-        return give_up(o, rc);
-    if (cco_recording && !o->shares) /* what comes after sizes is not known yet */
-        cco_between_add(&state->between, &o->plan->sends);
+        return begin_give_up(o, rc);
+    if (cco_profile_active && !o->shares) /* what comes after sizes is not known yet */
+        cco_internode_traffic_add(&state->between, &o->plan->sends);
     if (cco_operation_request(o, request) != MPI_SUCCESS)
         cco_fatal("the MPI refuses a generalized request");
     if (cco_coll_streams(call->coll))
-        cco_streamed_add(&o->streamed, *request, o, o->bound.out.blocks);
+        cco_partial_request_add(&o->streamed, *request, o, o->bound.out.blocks);
     const cco_progress_level kind = o->level;
     cco_queue_add(o);
     if (o->stream_set != NULL) /* no later than now if it can */

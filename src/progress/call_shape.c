@@ -13,14 +13,14 @@ int cco_call_shape_of(const cco_call *call, cco_call_shape *shape)
         rc = PMPI_Comm_size(call->comm, &shape->group);
     shape->inter = inter;
     shape->peers = shape->group;
-    if (rc == MPI_SUCCESS && cco_is_near(call->coll))
+    if (rc == MPI_SUCCESS && cco_is_neighbor(call->coll))
         shape->near = cco_degrees_of(call->comm);
     return rc == MPI_SUCCESS && inter ? PMPI_Comm_remote_size(call->comm, &shape->peers) : rc;
 }
 
 int cco_call_shape_blocks(const cco_call *call, const cco_call_shape *shape, bool sent)
 {
-    if (cco_is_near(call->coll))
+    if (cco_is_neighbor(call->coll))
         return sent ? shape->near.out : shape->near.in;
     return cco_coll_infos[call->coll].properties & CCO_REDUCTION ? shape->group : shape->peers;
 }

@@ -10,7 +10,7 @@ typedef struct cco_call_shape {
     bool inter;
     int rank, group;  /* this rank, and how many there are on its side */
     int peers;        /* blocks of a buffer: ranks of the communicator, or of the other side; */
-    cco_degrees near; /* of a neighbourhood collective these instead */
+    cco_degrees near; /* of a neighborhood collective these instead */
 } cco_call_shape;
 
 /* Blocks of an array of counts that describes what is sent, or received. */

@@ -27,7 +27,7 @@ static size_t round_up(size_t bytes)
 }
 
 /* The arrays that a call has, those that mean nothing on this rank left out. */
-static int list_arrays(cco_call *c, const cco_call_shape *shape, array list[ARRAYS])
+static int copies_list_arrays(cco_call *c, const cco_call_shape *shape, array list[ARRAYS])
 {
     const cco_coll_info *info = &cco_coll_infos[c->coll];
     const bool rooted = info->properties & CCO_ROOTED;
@@ -55,7 +55,7 @@ static int list_arrays(cco_call *c, const cco_call_shape *shape, array list[ARRA
 static cco_copies *copy_listed(cco_call *c, const cco_call_shape *shape)
 {
     array list[ARRAYS];
-    const int count = list_arrays(c, shape, list);
+    const int count = copies_list_arrays(c, shape, list);
     size_t room = 0;
     for (int i = 0; i < count; i++)
         room += round_up(list[i].bytes);
@@ -91,7 +91,7 @@ static bool is_protected(const cco_call *c)
            c->sendbuf != MPI_IN_PLACE;
 }
 
-static bool has_arrays(const cco_call *c)
+static bool copies_has_arrays(const cco_call *c)
 {
     return c->sendcounts != NULL || c->recvcounts != NULL;
 }
@@ -100,7 +100,7 @@ int cco_copy_arrays(cco_call *call, cco_copies **copies)
 {
     cco_call_shape shape;
     *copies = NULL;
-    if (call->comm == MPI_COMM_NULL || (!has_arrays(call) && !is_protected(call)))
+    if (call->comm == MPI_COMM_NULL || (!copies_has_arrays(call) && !is_protected(call)))
         return MPI_SUCCESS;
     int rc = cco_call_shape_of(call, &shape);
     if (rc != MPI_SUCCESS)
@@ -121,7 +121,7 @@ int cco_copy_only_arrays(cco_call *call, cco_copies **copies)
 {
     cco_call_shape shape;
     *copies = NULL;
-    if (!has_arrays(call))
+    if (!copies_has_arrays(call))
         return MPI_SUCCESS;
     const int rc = cco_call_shape_of(call, &shape);
     if (rc != MPI_SUCCESS)
@@ -135,7 +135,7 @@ int cco_copy_for_mpi(cco_call *call, cco_copies *copies)
     cco_call_shape shape;
     if (copies == NULL)
         return MPI_SUCCESS;
-    if (has_arrays(call) && cco_call_shape_of(call, &shape) == MPI_SUCCESS)
+    if (copies_has_arrays(call) && cco_call_shape_of(call, &shape) == MPI_SUCCESS)
         cco_drop_empty(call,
                        (cco_degrees){cco_call_shape_blocks(call, &shape, false),
                                      cco_call_shape_blocks(call, &shape, true)},

@@ -72,7 +72,8 @@ static int find_block(const cco_call *c, const cco_buffer *end, int i, block *b)
 }
 
 /* The memory from the first byte of all blocks to the last. */
-static int measure(const cco_call *c, const cco_buffer *end, MPI_Aint *low, MPI_Aint *high)
+static int copies_send_measure(const cco_call *c, const cco_buffer *end, MPI_Aint *low,
+                               MPI_Aint *high)
 {
     block b = {.type = MPI_DATATYPE_NULL};
     int rc = MPI_SUCCESS;
@@ -109,7 +110,7 @@ static int copy_pieces(char *to, const char *from, const block *b)
     return rc;
 }
 
-static int copy_blocks(const cco_call *c, const cco_buffer *end, char *to)
+static int copies_send_copy_blocks(const cco_call *c, const cco_buffer *end, char *to)
 {
     block b = {.type = MPI_DATATYPE_NULL};
     MPI_Datatype known = MPI_DATATYPE_NULL;
@@ -135,13 +136,13 @@ int cco_copy_send(cco_call *call, const cco_call_shape *shape, char **copy)
     cco_buffer end;
     MPI_Aint low, high;
     send_end(call, shape, &end);
-    int rc = measure(call, &end, &low, &high);
+    int rc = copies_send_measure(call, &end, &low, &high);
     if (rc != MPI_SUCCESS || high <= low) /* nothing to send */
         return rc;
     *copy = malloc((size_t)(high - low));
     if (*copy == NULL)
         return MPI_ERR_NO_MEM;
-    rc = copy_blocks(call, &end, *copy - low);
+    rc = copies_send_copy_blocks(call, &end, *copy - low);
     call->sendbuf = *copy - low;
     return rc;
 }

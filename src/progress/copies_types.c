@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* copies_types.c - the types of an MPI_Ialltoallw where Open MPI reads as many as a grid has
- * neighbours, and holds no others until the end (native/defects.h): arrays that are long enough, of
+ * neighbors, and holds no others until the end (native/defects.h): arrays that are long enough, of
  * types that the program cannot free. */
 #include "progress/copies_types.h"
 
@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "core/data.h"
-#include "core/fresh.h"
+#include "core/dup_bare.h"
 #include "core/raise.h"
 #include "native/defects.h"
 #include "progress/call_shape.h"
@@ -33,7 +33,7 @@ static int add_side(cco_held *held, const MPI_Datatype *types, int peers, int ro
     for (int i = 0; i < room && rc == MPI_SUCCESS; i++) {
         MPI_Datatype type = i < peers ? types[i] : MPI_BYTE;
         if (cco_type_derived(type))
-            rc = cco_fresh_type(type, &type);
+            rc = cco_type_dup_bare(type, &type);
         if (rc == MPI_SUCCESS)
             held->list[held->count++] = type;
     }
@@ -49,8 +49,8 @@ int cco_copy_types(cco_call *call, cco_held **held)
     int rc = cco_call_shape_of(call, &shape);
     if (rc != MPI_SUCCESS)
         return rc;
-    const int neighbours = cco_grid_neighbours(call->comm);
-    const int room = neighbours > shape.peers ? neighbours : shape.peers;
+    const int neighbors = cco_grid_neighbors(call->comm);
+    const int room = neighbors > shape.peers ? neighbors : shape.peers;
     cco_held *types = malloc(sizeof *types + 2 * (size_t)room * sizeof(MPI_Datatype));
     rc = types == NULL ? MPI_ERR_NO_MEM : MPI_SUCCESS;
     if (rc == MPI_SUCCESS) {

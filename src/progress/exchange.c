@@ -14,7 +14,7 @@
 #pragma GCC diagnostic ignored "-Wstringop-overflow"
 #endif
 
-static void *grown(void *memory, size_t bytes)
+static void *progress_exchange_grown(void *memory, size_t bytes)
 {
     void *more = realloc(memory, bytes > 0 ? bytes : 1);
     if (more == NULL) /* others wait for what this rank receives */
@@ -38,8 +38,8 @@ void cco_exchange_reset(cco_exchange *x, MPI_Comm comm, int tag)
 int cco_exchange_send(cco_exchange *x, const cco_exchange_sends *s)
 {
     int rc = MPI_SUCCESS;
-    x->sends = grown(NULL, (size_t)s->count * sizeof *x->sends);
-    x->to = grown(NULL, (size_t)s->count * sizeof *x->to);
+    x->sends = progress_exchange_grown(NULL, (size_t)s->count * sizeof *x->sends);
+    x->to = progress_exchange_grown(NULL, (size_t)s->count * sizeof *x->to);
     for (int i = 0; i < s->count && rc == MPI_SUCCESS; i++) {
         if (s->destinations[i] == MPI_PROC_NULL)
             continue;
@@ -51,28 +51,28 @@ int cco_exchange_send(cco_exchange *x, const cco_exchange_sends *s)
     return rc;
 }
 
-static char *room_for(cco_exchange *x, int source, size_t n)
+static char *progress_exchange_room_for(cco_exchange *x, int source, size_t n)
 {
     if (x->came == x->room) {
         x->room = 2 * x->room + 8;
-        x->list = grown(x->list, (size_t)x->room * sizeof *x->list);
+        x->list = progress_exchange_grown(x->list, (size_t)x->room * sizeof *x->list);
     }
     if (x->data_room - x->bytes < n) {
         x->data_room = 2 * x->data_room + n;
-        x->data = grown(x->data, x->data_room);
+        x->data = progress_exchange_grown(x->data, x->data_room);
     }
-    x->list[x->came] = (cco_came){source, x->came, x->bytes, n};
+    x->list[x->came] = (cco_exchange_message){source, x->came, x->bytes, n};
     x->came++;
     x->bytes += n;
     return x->data + x->bytes - n;
 }
 
-static int receive(cco_exchange *x, MPI_Message message, const MPI_Status *status)
+static int progress_exchange_receive(cco_exchange *x, MPI_Message message, const MPI_Status *status)
 {
     MPI_Count n = 0;
     MPI_Datatype wide = MPI_BYTE;
     int rc = PMPI_Get_elements_x(status, MPI_BYTE, &n);
-    char *to = room_for(x, status->MPI_SOURCE, (size_t)n);
+    char *to = progress_exchange_room_for(x, status->MPI_SOURCE, (size_t)n);
     if (rc == MPI_SUCCESS && n > INT_MAX)
         rc = cco_wide_type((size_t)n, MPI_BYTE, INT_MAX, &wide);
     if (rc == MPI_SUCCESS)
@@ -83,7 +83,7 @@ static int receive(cco_exchange *x, MPI_Message message, const MPI_Status *statu
 }
 
 /* Receives what is there, one message after the other: the next may need the data to be moved. */
-static int look(cco_exchange *x, bool *moved)
+static int progress_exchange_look(cco_exchange *x, bool *moved)
 {
     for (;;) {
         MPI_Message message;
@@ -93,7 +93,7 @@ static int look(cco_exchange *x, bool *moved)
             return rc;
         rc = PMPI_Improbe(MPI_ANY_SOURCE, x->tag, x->comm, &there, &message, &status);
         if (rc == MPI_SUCCESS && there)
-            rc = receive(x, message, &status);
+            rc = progress_exchange_receive(x, message, &status);
         if (rc != MPI_SUCCESS || !there)
             return rc;
         *moved = true;
@@ -115,7 +115,7 @@ static int open_round(cco_exchange *x)
 }
 
 /* Goes on with the sends, and then with the barrier. */
-static int go_on(cco_exchange *x, bool *moved)
+static int progress_exchange_go_on(cco_exchange *x, bool *moved)
 {
     int over = 0;
     const int n = x->sent ? 2 : x->count;
@@ -132,9 +132,9 @@ static int go_on(cco_exchange *x, bool *moved)
 
 int cco_exchange_test(cco_exchange *x, bool *moved, bool *over)
 {
-    int rc = look(x, moved);
+    int rc = progress_exchange_look(x, moved);
     if (rc == MPI_SUCCESS && !(x->sent && x->distance >= x->size))
-        rc = go_on(x, moved);
+        rc = progress_exchange_go_on(x, moved);
     *over = x->sent && x->distance >= x->size && x->incoming == MPI_REQUEST_NULL;
     return rc;
 }
@@ -153,7 +153,7 @@ int cco_exchange_lost(cco_exchange *x, cco_watch *watch, const cco_channel *chan
     return cco_awaited_lost(&x->awaited, watch, channel, ALL, requests, peers);
 }
 
-static bool give_up(MPI_Request *request)
+static bool progress_exchange_give_up(MPI_Request *request)
 {
     if (*request == MPI_REQUEST_NULL)
         return false;
@@ -164,10 +164,10 @@ static bool give_up(MPI_Request *request)
 void cco_exchange_abandon(cco_exchange *x)
 {
     for (int i = 0; i < x->count && !x->sent; i++)
-        give_up(&x->sends[i]);
+        progress_exchange_give_up(&x->sends[i]);
     for (int i = 0; i < 2 && x->sent && x->distance < x->size; i++)
-        give_up(&x->barrier[i]);
-    if (give_up(&x->incoming)) { /* which the MPI may still write */
+        progress_exchange_give_up(&x->barrier[i]);
+    if (progress_exchange_give_up(&x->incoming)) { /* which the MPI may still write */
         x->data = NULL;
         x->data_room = 0;
     }
@@ -177,7 +177,7 @@ void cco_exchange_abandon(cco_exchange *x)
 
 static int by_source(const void *a, const void *b)
 {
-    const cco_came *x = a, *y = b;
+    const cco_exchange_message *x = a, *y = b;
     return x->source != y->source ? (x->source > y->source) - (x->source < y->source)
                                   : x->turn - y->turn;
 }

@@ -17,10 +17,10 @@
 #include "core/awaited.h"
 
 /* A message that has come. */
-typedef struct cco_came {
+typedef struct cco_exchange_message {
     int source, turn; /* turn: in the order of coming */
     size_t at, n;     /* its bytes */
-} cco_came;
+} cco_exchange_message;
 
 /* What this rank sends; lists as those of CRESTA_Exchange (include/cresta_multisend.h). */
 typedef struct cco_exchange_sends {
@@ -42,7 +42,7 @@ typedef struct cco_exchange {
     MPI_Request barrier[2];
     MPI_Request incoming; /* the message that is being received; MPI_REQUEST_NULL: none is */
     cco_awaited awaited;  /* of the sends, or of a round of the barrier */
-    cco_came *list;
+    cco_exchange_message *list;
     int came, room;
     char *data;
     size_t bytes, data_room;

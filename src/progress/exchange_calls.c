@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "core/data.h"
-#include "core/fresh.h"
+#include "core/dup_bare.h"
 #include "core/log.h"
 #include "core/our_requests.h"
 #include "core/pause.h"
@@ -23,7 +23,7 @@ static cco_exchange_call *begun;   /* stack */
 static cco_exchange_call *running; /* list; of the thread that polls */
 
 /* One memory for the three lists.  A type that the MPI cannot copy is an error of this rank. */
-static void copy(cco_exchange_call *c)
+static void exchange_calls_copy(cco_exchange_call *c)
 {
     cco_exchange_sends *s = &c->sends;
     const size_t n = (size_t)s->count;
@@ -34,7 +34,7 @@ static void copy(cco_exchange_call *c)
         memcpy(lists, s->counts, n * sizeof *lists);
         memcpy(lists + n, s->displs, n * sizeof *lists);
         memcpy(lists + 2 * n, s->destinations, n * sizeof *lists);
-        if (!cco_type_predefined(s->type) && cco_fresh_type(s->type, &s->type) != MPI_SUCCESS) {
+        if (!cco_type_predefined(s->type) && cco_type_dup_bare(s->type, &s->type) != MPI_SUCCESS) {
             c->error = MPI_ERR_TYPE;
             s->count = 0;
         }
@@ -55,7 +55,7 @@ static void drop_copies(cco_exchange_call *c)
 }
 
 /* The class of an error of the MPI, which means that this rank takes part in no more of them. */
-static int cause(cco_exchanges *all, int error)
+static int exchange_calls_cause(cco_exchanges *all, int error)
 {
     int class = MPI_ERR_OTHER;
     PMPI_Error_class(error, &class);
@@ -69,7 +69,7 @@ static int cause(cco_exchanges *all, int error)
 }
 
 /* In a long wait: whether what it waits for can still come. */
-static int look_around(cco_exchange_call *c, bool moved)
+static int exchange_calls_look_around(cco_exchange_call *c, bool moved)
 {
     enum { MANY = 1 << 20 };
     c->idle = moved ? 0 : c->idle < MANY ? c->idle + 1 : c->idle - 8;
@@ -80,7 +80,7 @@ static int look_around(cco_exchange_call *c, bool moved)
 
 /* A send that does not start is this rank's affair: it goes on, and says so at the end.  Where the
  * process that it was for has failed, those that have started are given up. */
-static int run(cco_exchange_call *c)
+static int exchange_calls_run(cco_exchange_call *c)
 {
     const int tag = cco_channel_exchange(&c->of->channel);
     if (tag < 0)
@@ -97,22 +97,22 @@ static int run(cco_exchange_call *c)
 }
 
 /* True at its end. */
-static bool move(cco_exchange_call *c, bool *moved)
+static bool exchange_calls_move(cco_exchange_call *c, bool *moved)
 {
     bool went_on = false, over = false;
     int lost, rc = cco_exchanges_error(c->of, &lost);
     if (c->number != c->of->done)
         return false;
     if (rc == MPI_SUCCESS && !c->runs)
-        rc = run(c);
+        rc = exchange_calls_run(c);
     if (rc == MPI_SUCCESS)
         rc = cco_exchange_test(&c->x, &went_on, &over);
     if (rc == MPI_SUCCESS && !over)
-        rc = look_around(c, went_on);
+        rc = exchange_calls_look_around(c, went_on);
     *moved = *moved || went_on;
     if (rc == MPI_SUCCESS)
         return over;
-    cco_exchanges_fail(c->of, cause(c->of, rc), -1);
+    cco_exchanges_fail(c->of, exchange_calls_cause(c->of, rc), -1);
     c->error = cco_exchanges_error(c->of, &lost);
     if (c->runs && !c->x.sent) /* the MPI may still read it */
         c->copied = NULL;
@@ -123,7 +123,7 @@ static bool move(cco_exchange_call *c, bool *moved)
 
 /* Says what has come, also to a rank whose call was wrong: it can take it.  MPI_ERR_COUNT if an int
  * cannot count the elements.  Without a type nobody can, and what came is dropped. */
-static void tell(cco_exchange_call *c)
+static void exchange_calls_tell(cco_exchange_call *c)
 {
     const size_t n = c->element > 0 ? c->x.bytes / c->element : 0;
     if (c->error != MPI_SUCCESS && c->element == 0)
@@ -135,13 +135,13 @@ static void tell(cco_exchange_call *c)
 }
 
 /* From the completion on it may be the program's again. */
-static void finish(cco_exchange_call *c)
+static void exchange_calls_finish(cco_exchange_call *c)
 {
     const MPI_Request request = c->request;
     if (!c->runs)
         c->x.came = 0;
     cco_exchange_sort(&c->x);
-    tell(c);
+    exchange_calls_tell(c);
     drop_copies(c);
     free(c->copied);
     c->copied = NULL;
@@ -157,7 +157,7 @@ static void finish(cco_exchange_call *c)
 }
 
 /* Behind those that were begun before: `begun` has the last first. */
-static void adopt(void)
+static void exchange_calls_adopt(void)
 {
     cco_exchange_call *stack = __atomic_load_n(&begun, __ATOMIC_RELAXED) != NULL
                                    ? __atomic_exchange_n(&begun, NULL, __ATOMIC_ACQUIRE)
@@ -175,28 +175,28 @@ static void adopt(void)
 }
 
 /* By the one thread that polls. */
-static bool poll_all(bool calls_mpi)
+static bool exchange_calls_poll_all(bool calls_mpi)
 {
     bool moved = false;
     if (!calls_mpi)
         return false;
-    adopt();
+    exchange_calls_adopt();
     for (cco_exchange_call **link = &running; *link != NULL;) {
         cco_exchange_call *c = *link;
-        if (!move(c, &moved)) {
+        if (!exchange_calls_move(c, &moved)) {
             link = &c->next;
             continue;
         }
         *link = c->next;
-        finish(c);
+        exchange_calls_finish(c);
         moved = true;
     }
     return moved;
 }
 
-static void push(cco_exchange_call *c)
+static void exchange_calls_push(cco_exchange_call *c)
 {
-    cco_queue_also(CCO_QUEUE_EXCHANGES, poll_all);
+    cco_queue_also(CCO_QUEUE_EXCHANGES, exchange_calls_poll_all);
     cco_queue_count_also(1);
     c->next = __atomic_load_n(&begun, __ATOMIC_RELAXED);
     while (
@@ -205,7 +205,7 @@ static void push(cco_exchange_call *c)
 }
 
 /* As of an operation without a message: an empty status. */
-static int query(void *extra, MPI_Status *status)
+static int exchange_calls_query(void *extra, MPI_Status *status)
 {
     const cco_exchange_call *c = extra;
     PMPI_Status_set_elements(status, MPI_BYTE, 0);
@@ -215,14 +215,14 @@ static int query(void *extra, MPI_Status *status)
     return cco_operation_only_tests(c->request) ? MPI_SUCCESS : c->error;
 }
 
-static int give_back(void *extra)
+static int exchange_calls_give_back(void *extra)
 {
     cco_exchange_end(extra);
     cco_our_requests_add(-1);
     return MPI_SUCCESS;
 }
 
-static int cancel(void *extra, int complete)
+static int exchange_calls_cancel(void *extra, int complete)
 {
     (void)extra, (void)complete;
     return MPI_SUCCESS;
@@ -230,21 +230,22 @@ static int cancel(void *extra, int complete)
 
 void cco_exchange_start(cco_exchange_call *c, MPI_Request *request)
 {
-    copy(c);
+    exchange_calls_copy(c);
     cco_our_requests_add(1); /* before MPI_Wait can have the request */
-    const int rc = PMPI_Grequest_start(query, give_back, cancel, c, &c->request);
+    const int rc = PMPI_Grequest_start(exchange_calls_query, exchange_calls_give_back,
+                                       exchange_calls_cancel, c, &c->request);
     *request = c->request;
     if (rc != MPI_SUCCESS)
         cco_fatal("CRESTA_Exchange_begin: the MPI could not make a request"); /* the others wait */
     cco_progress_thread_count(1, CCO_PROGRESS_MPI);
-    push(c);
+    exchange_calls_push(c);
     cco_queue_progress(true);
 }
 
 int cco_exchange_wait(cco_exchange_call *c)
 {
     int tries = 0;
-    push(c);
+    exchange_calls_push(c);
     while (__atomic_load_n(&c->phase, __ATOMIC_ACQUIRE) == CCO_EXCHANGE_BEGUN) {
         if (cco_queue_progress(true))
             tries = 0;

@@ -53,7 +53,7 @@ static void drop_ended(cco_exchanges *all)
     }
 }
 
-static void one_user_less(cco_exchanges *all)
+static void exchanges_one_user_less(cco_exchanges *all)
 {
     if (__atomic_sub_fetch(&all->users, 1, __ATOMIC_ACQ_REL) > 0)
         return;
@@ -62,14 +62,14 @@ static void one_user_less(cco_exchanges *all)
     free(all);
 }
 
-static void one_less_in_flight(cco_exchanges *all)
+static void exchanges_one_less_in_flight(cco_exchanges *all)
 {
     if (__atomic_sub_fetch(&all->in_flight, 1, __ATOMIC_ACQ_REL) == 0)
         cco_channel_close(&all->channel);
 }
 
 /* The program frees its communicator. */
-static void release(void *data)
+static void exchanges_release(void *data)
 {
     cco_exchanges **attached = data, *all = *attached;
     free(attached);
@@ -80,8 +80,8 @@ static void release(void *data)
     all->closed = true;
     drop_ended(all);
     pthread_mutex_unlock(&all->lock);
-    one_less_in_flight(all);
-    one_user_less(all);
+    exchanges_one_less_in_flight(all);
+    exchanges_one_user_less(all);
 }
 
 void cco_exchanges_fail(cco_exchanges *all, int error, int lost)
@@ -95,13 +95,13 @@ void cco_exchanges_fail(cco_exchanges *all, int error, int lost)
     cco_channel_fail(&all->channel);
 }
 
-static void fail(void *owner, int error, int lost)
+static void exchanges_fail(void *owner, int error, int lost)
 {
     cco_exchanges_fail(owner, error, lost);
 }
 
 /* The communicator has found it out. */
-static void leave(void *what, int error)
+static void exchanges_leave(void *what, int error)
 {
     cco_exchanges_fail(what, error, -1);
 }
@@ -113,7 +113,7 @@ int cco_exchanges_error(const cco_exchanges *all, int *lost)
     return error;
 }
 
-static cco_exchanges *make(cco_comm *state)
+static cco_exchanges *exchanges_make(cco_comm *state)
 {
     cco_exchanges *all = calloc(1, sizeof *all);
     if (all == NULL) /* to go on without it on one rank only would hang the others */
@@ -124,8 +124,9 @@ static cco_exchanges *make(cco_comm *state)
     }
     pthread_mutex_init(&all->lock, NULL);
     all->users = all->in_flight = 1;
-    all->watch = (cco_watch){&cco_watch_processes, state->comm, .fail = fail, .owner = all};
-    cco_comm_on_failure(state, leave, all);
+    all->watch = (cco_watch){&cco_watch_processes, state->comm, .fail = exchanges_fail,
+                             .owner = all};
+    cco_comm_on_failure(state, exchanges_leave, all);
     return all;
 }
 
@@ -133,9 +134,9 @@ cco_exchanges *cco_exchanges_of(cco_comm *state)
 {
     cco_exchanges **attached = cco_comm_attached(state, &exchanges_key);
     if (attached == NULL)
-        attached = cco_comm_attach(state, &exchanges_key, sizeof *attached, release);
+        attached = cco_comm_attach(state, &exchanges_key, sizeof *attached, exchanges_release);
     if (*attached == NULL)
-        *attached = make(state);
+        *attached = exchanges_make(state);
     return *attached;
 }
 
@@ -161,7 +162,7 @@ cco_exchange_call *cco_exchanges_next(cco_exchanges *all)
 
 void cco_exchange_transport_done(cco_exchange_call *c)
 {
-    one_less_in_flight(c->of);
+    exchanges_one_less_in_flight(c->of);
 }
 
 void cco_exchange_end(cco_exchange_call *c)
@@ -172,7 +173,7 @@ void cco_exchange_end(cco_exchange_call *c)
     if (all->closed)
         keep_or_free(c);
     pthread_mutex_unlock(&all->lock);
-    one_user_less(all);
+    exchanges_one_user_less(all);
 }
 
 cco_exchange_call *cco_exchanges_ended(const cco_comm *state, const int *sources)

@@ -6,32 +6,32 @@
 #include <string.h>
 
 #include "core/data.h"
-#include "core/fresh.h"
+#include "core/dup_bare.h"
 #include "core/watch.h"
 #include "plan/bound_pack.h"
 
 /* Types may be freed before the end: of those that are still needed then, another.  Blocks of
  * nothing may have none. */
-static int hold(MPI_Datatype *type)
+static int operation_hold(MPI_Datatype *type)
 {
-    return cco_type_derived(*type) ? cco_fresh_type(*type, type) : MPI_SUCCESS;
+    return cco_type_derived(*type) ? cco_type_dup_bare(*type, type) : MPI_SUCCESS;
 }
 
-static void drop(MPI_Datatype *type)
+static void operation_drop(MPI_Datatype *type)
 {
     if (cco_type_derived(*type))
         PMPI_Type_free(type);
 }
 
 /* What is received in packed form is unpacked at the end. */
-static int hold_types(cco_operation *o)
+static int operation_hold_types(cco_operation *o)
 {
     cco_buffer *end = &o->bound.out;
     if (!o->bound.packs_out)
         return MPI_SUCCESS;
     if (end->types == NULL) {
         o->types = &end->type;
-        const int rc = hold(o->types);
+        const int rc = operation_hold(o->types);
         o->held = rc == MPI_SUCCESS;
         return rc;
     }
@@ -42,7 +42,7 @@ static int hold_types(cco_operation *o)
     end->types = o->types;
     int rc = MPI_SUCCESS;
     while (rc == MPI_SUCCESS && o->held < end->blocks) {
-        rc = hold(&o->types[o->held]);
+        rc = operation_hold(&o->types[o->held]);
         o->held += rc == MPI_SUCCESS;
     }
     return rc;
@@ -57,7 +57,7 @@ void cco_operation_drop(cco_operation *o)
     cco_copies_free(o->copies);
     o->copies = NULL;
     for (int i = 0; i < o->held; i++)
-        drop(&o->types[i]);
+        operation_drop(&o->types[i]);
     if (o->types != &o->bound.out.type)
         free(o->types);
     o->types = NULL;
@@ -65,7 +65,7 @@ void cco_operation_drop(cco_operation *o)
 }
 
 /* Builds the schedule itself. */
-static int make_own(cco_operation *o)
+static int operation_make_own(cco_operation *o)
 {
     cco_scheduled *own = &o->own;
     o->bound.problem.counts = cco_algo_shares(o->algo, o->call.coll) ? own->counts : NULL;
@@ -90,7 +90,7 @@ int cco_operation_start(cco_operation *o)
 }
 
 /* Describes and packs the call. */
-static int describe(cco_operation *o, cco_comm *state, const cco_way *way)
+static int operation_describe(cco_operation *o, cco_comm *state, const cco_way *way)
 {
     int rc = cco_bound_make(&o->bound, state, &o->call, true, &o->own.workspace);
     o->bound.problem.pieces = way->model->by_nodes;
@@ -99,24 +99,24 @@ static int describe(cco_operation *o, cco_comm *state, const cco_way *way)
     if (rc == MPI_SUCCESS)
         rc = cco_scheduled_settle(state, way, &o->bound.problem, &o->algo);
     if (rc == MPI_SUCCESS)
-        rc = hold_types(o);
+        rc = operation_hold_types(o);
     return rc == MPI_SUCCESS ? cco_bound_pack(&o->bound) : rc;
 }
 
 /* Builds its schedule, or the one that has to come before. */
 int cco_operation_make(cco_operation *o, cco_comm *state, const cco_way *way)
 {
-    int rc = describe(o, state, way);
+    int rc = operation_describe(o, state, way);
     if (rc != MPI_SUCCESS)
         return cco_scheduled_give_up(&o->own, rc);
     o->shares = cco_algo_shares(o->algo, o->call.coll);
     if (!o->shares)
-        return make_own(o);
+        return operation_make_own(o);
     rc = cco_scheduled_share(&o->own, &o->bound.problem, &o->sharing, &o->plan);
     return cco_scheduled_give_up(&o->own, rc);
 }
 
-static int land(void *owner, int block)
+static int operation_land(void *owner, int block)
 {
     const cco_operation *o = owner;
     return cco_bound_unpack_block(&o->bound, block);
@@ -125,19 +125,20 @@ static int land(void *owner, int block)
 /* The blocks that are there, if somebody wants to know.  Types are the MPI's to unpack.  While a
  * round begins, only what its own messages bring: a program that gets a block computes, and does
  * not move the messages that have to be answered before their data flow. */
-static int look(cco_operation *o, bool calls_mpi, bool *moved)
+static int operation_look(cco_operation *o, bool calls_mpi, bool *moved)
 {
-    cco_landing *l = __atomic_load_n(&o->landing, __ATOMIC_ACQUIRE);
+    cco_block_progress *l = __atomic_load_n(&o->landing, __ATOMIC_ACQUIRE);
     if (l == NULL || o->shares || (o->bound.packs_out && !calls_mpi))
         return MPI_SUCCESS;
     if (o->plan->landings == NULL)
-        o->plan->landings = cco_landing_map_new(o->plan->engine, &o->plan->problem);
+        o->plan->landings = cco_block_progress_map_new(o->plan->engine, &o->plan->problem);
     if (o->plan->landings == NULL)
         return MPI_SUCCESS;
     const bool early = o->level == CCO_PROGRESS_MPI &&
                        cco_round_time_early(&o->round_time, o->plan);
     const int before = l->landed;
-    int rc = cco_landing_look(l, o->plan->landings, o->plan->engine, early, land, o);
+    int rc = cco_block_progress_look(l, o->plan->landings, o->plan->engine, early, operation_land,
+                                     o);
     *moved = *moved || l->landed > before;
     if (rc != MPI_SUCCESS && cco_engine_at(o->plan->engine) < cco_engine_rounds(o->plan->engine))
         rc = cco_engine_stop(o->plan->engine, rc); /* a block was not unpacked: messages are left */
@@ -145,7 +146,7 @@ static int look(cco_operation *o, bool calls_mpi, bool *moved)
 }
 
 /* After many polls that moved nothing: whether what it waits for can still come. */
-static int look_around(cco_operation *o, bool moved)
+static int operation_look_around(cco_operation *o, bool moved)
 {
     enum { MANY = 1 << 20 };
     o->idle = moved ? 0 : o->idle < MANY ? o->idle + 1 : o->idle - 8;
@@ -164,15 +165,15 @@ bool cco_operation_progress(cco_operation *o, bool calls_mpi, bool *moved)
     if (o->level == CCO_PROGRESS_MPI)
         cco_round_time_poll(&o->round_time, o->plan, at);
     if (o->rc == MPI_SUCCESS && done && o->shares) {
-        o->rc = make_own(o);
+        o->rc = operation_make_own(o);
         if (o->rc == MPI_SUCCESS)
             o->rc = cco_operation_start(o);
         done = false;
     }
     if (o->rc == MPI_SUCCESS && !done)
-        o->rc = look(o, calls_mpi, moved);
+        o->rc = operation_look(o, calls_mpi, moved);
     if (o->rc == MPI_SUCCESS && !done)
-        o->rc = look_around(o, went_on);
+        o->rc = operation_look_around(o, went_on);
     return done || o->rc != MPI_SUCCESS;
 }
 
@@ -183,7 +184,7 @@ void cco_operation_give_up(cco_operation *o, int error)
 
 void cco_operation_end(cco_operation *o)
 {
-    const cco_landing *l = __atomic_load_n(&o->landing, __ATOMIC_ACQUIRE);
+    const cco_block_progress *l = __atomic_load_n(&o->landing, __ATOMIC_ACQUIRE);
     if (o->rc == MPI_SUCCESS)
         o->rc = cco_bound_unpack_rest(&o->bound, l != NULL ? l->noted : NULL);
     if (o->ending.run != NULL)

@@ -11,7 +11,7 @@
 #include "plan/scheduled.h"
 #include "progress/copies.h"
 #include "progress/round_time.h"
-#include "progress/streamed.h"
+#include "progress/partial_request.h"
 #include "progress/stream_sets.h"
 #include "transport/route/route.h"
 
@@ -52,8 +52,8 @@ typedef struct cco_operation {
     size_t kept;        /* bytes of memory, while it is idle */
     cco_copies *copies; /* of what the call points to, NULL if none */
     MPI_Request request;
-    cco_streamed streamed;        /* by it, where blocks may be asked for, */
-    cco_landing *landing;         /* and those that are there; NULL until somebody asks */
+    cco_partial_request streamed; /* by it, where blocks may be asked for, */
+    cco_block_progress *landing;  /* and those that are there; NULL until somebody asks */
     bool ended;                   /* nobody progresses it any more, nor adds to the landing */
     struct cco_operation *next;   /* of a list or a stack */
     struct cco_operation *behind; /* the next of those that wait for its stream set */

@@ -51,7 +51,7 @@ static void free_list(cco_operation *o)
     }
 }
 
-static void one_user_less(cco_operation_pool *pool)
+static void operation_pool_one_user_less(cco_operation_pool *pool)
 {
     if (__atomic_sub_fetch(&pool->users, 1, __ATOMIC_ACQ_REL) > 0)
         return;
@@ -62,25 +62,25 @@ static void one_user_less(cco_operation_pool *pool)
     free(pool);
 }
 
-static void one_less_in_flight(cco_operation_pool *pool)
+static void operation_pool_one_less_in_flight(cco_operation_pool *pool)
 {
     if (__atomic_sub_fetch(&pool->in_flight, 1, __ATOMIC_ACQ_REL) == 0)
         cco_channel_close(&pool->channel);
 }
 
 /* The program frees its communicator: operations may still be under way. */
-static void release(void *data)
+static void operation_pool_release(void *data)
 {
     cco_operation_pool **kept = data, *pool = *kept;
     free(kept);
     if (pool == NULL)
         return;
     cco_watch_forget(&pool->watch);
-    one_less_in_flight(pool);
-    one_user_less(pool);
+    operation_pool_one_less_in_flight(pool);
+    operation_pool_one_user_less(pool);
 }
 
-static void fail(void *owner, int error, int lost)
+static void operation_pool_fail(void *owner, int error, int lost)
 {
     cco_operation_pool *pool = owner;
     (void)lost;
@@ -92,10 +92,10 @@ static void fail(void *owner, int error, int lost)
 }
 
 /* The communicator has found it out. */
-static void leave(void *what, int error)
+static void operation_pool_leave(void *what, int error)
 {
     cco_operation_pool *pool = what;
-    fail(pool, error, -1);
+    operation_pool_fail(pool, error, -1);
     cco_channel_fail(&pool->channel);
 }
 
@@ -113,7 +113,7 @@ int cco_operation_pool_cause(cco_operation_pool *pool, cco_unlike *unlike, int e
         if (unlike->met)
             cco_unlike_tell(pool->name, pool->rank, pool->size, unlike);
         *unlike = (cco_unlike){.met = false};
-        fail(pool, error, -1);
+        operation_pool_fail(pool, error, -1);
     }
     const int class = cco_ulfm_class(error);
     const bool known = __atomic_load_n(&pool->error, __ATOMIC_ACQUIRE) != MPI_SUCCESS;
@@ -121,16 +121,17 @@ int cco_operation_pool_cause(cco_operation_pool *pool, cco_unlike *unlike, int e
         return error;
     pool->watch.next = 0;
     if (!known) /* ours is revoked only by ranks that know of a failure */
-        fail(pool,
-             cco_watch_error(&pool->watch) == cco_ulfm_revoked_class() ? cco_ulfm_revoked_class()
-                                                                       : cco_ulfm_failed_class(),
-             -1);
+        operation_pool_fail(pool,
+                            cco_watch_error(&pool->watch) == cco_ulfm_revoked_class()
+                                ? cco_ulfm_revoked_class()
+                                : cco_ulfm_failed_class(),
+                            -1);
     cco_channel_fail(&pool->channel);
     return __atomic_load_n(&pool->error, __ATOMIC_ACQUIRE);
 }
 
 /* The channel is the pool's to close, when the last operation over messages is done. */
-static cco_operation_pool *make(cco_comm *state)
+static cco_operation_pool *operation_pool_make(cco_comm *state)
 {
     cco_operation_pool *pool = cco_own_lines(sizeof *pool);
     if (pool == NULL) /* to go on without it on one rank only would hang the others */
@@ -141,8 +142,9 @@ static cco_operation_pool *make(cco_comm *state)
     pool->size = state->size;
     pool->in_flight = pool->users = 1;
     pool->watch = (cco_watch){.kind = &cco_watch_processes, .comm = state->comm};
-    cco_comm_on_failure(state, leave, pool);
-    cco_operation_pool **kept = cco_comm_attach(state, &pool_key, sizeof(pool), release);
+    cco_comm_on_failure(state, operation_pool_leave, pool);
+    cco_operation_pool **kept = cco_comm_attach(state, &pool_key, sizeof(pool),
+                                                operation_pool_release);
     *kept = pool;
     return pool;
 }
@@ -162,14 +164,14 @@ static void make_path(cco_operation_pool *pool, cco_comm *state, cco_path path)
         cco_stream_sets_ask(segment, state);
     if (path > CCO_PATH_MESSAGES && !cco_path_reads(path))
         pool->stream_sets[path] = cco_stream_sets_make(state, path, CCO_STREAM_SETS, &pool->channel,
-                                                       fail, pool);
+                                                       operation_pool_fail, pool);
 }
 
 void cco_operation_pool_make(cco_comm *state, cco_path path)
 {
     cco_operation_pool *pool = pool_of(state);
     if (pool == NULL)
-        pool = make(state);
+        pool = operation_pool_make(state);
     if (cco_path_reads(path))
         cco_operation_pool_make(state, CCO_PATH_SEGMENT);
     if (path == CCO_PATH_NODES)
@@ -208,7 +210,8 @@ static cco_operation *new_operation(cco_operation_pool *pool, cco_comm *state, c
     o->stream_set = stream_set;
     o->level = cco_path_is_memory(path) ? CCO_PROGRESS_MEMORY : CCO_PROGRESS_MPI;
     o->p2p.channel = &pool->channel;
-    o->watch = (cco_watch){&cco_watch_processes, MPI_COMM_NULL, .fail = fail, .owner = pool};
+    o->watch = (cco_watch){&cco_watch_processes, MPI_COMM_NULL, .fail = operation_pool_fail,
+                           .owner = pool};
     o->p2p.watch = &o->watch;
     if (path == CCO_PATH_NODES && stream_set != NULL) {
         o->route = (cco_route){map, map->node[state->rank], &stream_set->stream, &o->p2p};
@@ -224,7 +227,7 @@ static cco_operation *new_operation(cco_operation_pool *pool, cco_comm *state, c
     return o;
 }
 
-static void join(cco_operation **list, cco_operation *more)
+static void operation_pool_join(cco_operation **list, cco_operation *more)
 {
     while (*list != NULL)
         list = &(*list)->next;
@@ -236,7 +239,7 @@ static void join(cco_operation **list, cco_operation *more)
 static cco_operation *take_idle(cco_operation_pool *pool, const cco_stream_set *stream_set)
 {
     if (__atomic_load_n(&pool->back, __ATOMIC_RELAXED) != NULL)
-        join(&pool->idle, __atomic_exchange_n(&pool->back, NULL, __ATOMIC_ACQUIRE));
+        operation_pool_join(&pool->idle, __atomic_exchange_n(&pool->back, NULL, __ATOMIC_ACQUIRE));
     cco_operation **link = &pool->idle;
     while (*link != NULL && (*link)->stream_set != stream_set)
         link = &(*link)->next;
@@ -268,7 +271,7 @@ static turn next_turn(cco_operation_pool *pool, cco_path path)
 }
 
 /* The others may begin: what they send must not be taken for data of a later begin. */
-static void give_up(cco_operation_pool *pool, cco_path path, const turn *turn)
+static void operation_pool_give_up(cco_operation_pool *pool, cco_path path, const turn *turn)
 {
     if (turn->stream_set != NULL)
         cco_transport_stream.give_up(&turn->stream_set->stream);
@@ -280,7 +283,7 @@ void cco_operation_pool_skip(cco_comm *state, cco_path path)
 {
     cco_operation_pool *pool = pool_of(state);
     const turn turn = next_turn(pool, path);
-    give_up(pool, path, &turn);
+    operation_pool_give_up(pool, path, &turn);
 }
 
 int cco_operation_pool_take(cco_comm *state, cco_path path, cco_operation **taken)
@@ -295,7 +298,7 @@ int cco_operation_pool_take(cco_comm *state, cco_path path, cco_operation **take
     if (o == NULL)
         o = new_operation(pool, state, path, turn.stream_set);
     if (o == NULL) {
-        give_up(pool, path, &turn);
+        operation_pool_give_up(pool, path, &turn);
         return MPI_ERR_NO_MEM;
     }
     *taken = o;
@@ -307,10 +310,10 @@ int cco_operation_pool_take(cco_comm *state, cco_path path, cco_operation **take
 
 void cco_operation_transport_done(cco_operation *o)
 {
-    one_less_in_flight(o->pool);
+    operation_pool_one_less_in_flight(o->pool);
 }
 
-static void push(cco_operation_pool *pool, cco_operation *o)
+static void operation_pool_push(cco_operation_pool *pool, cco_operation *o)
 {
     o->next = __atomic_load_n(&pool->back, __ATOMIC_RELAXED);
     while (!__atomic_compare_exchange_n(&pool->back, &o->next, o, true, __ATOMIC_RELEASE,
@@ -334,16 +337,16 @@ void cco_operation_pool_return(cco_operation *o)
 {
     cco_operation_pool *pool = o->pool;
     o->next = NULL;
-    cco_landing_free(o->landing);
+    cco_block_progress_free(o->landing);
     o->landing = NULL;
     keep_memory(o);
     if (__atomic_fetch_add(&pool->kept, 1, __ATOMIC_RELAXED) < KEPT) {
-        push(pool, o);
+        operation_pool_push(pool, o);
     } else {
         __atomic_fetch_sub(&pool->kept, 1, __ATOMIC_RELAXED);
         free_list(o);
     }
-    one_user_less(pool);
+    operation_pool_one_user_less(pool);
 }
 
 static _Thread_local MPI_Request only_tested; /* 0 is none of ours in either MPI */
@@ -359,7 +362,7 @@ bool cco_operation_only_tests(MPI_Request request)
 }
 
 /* As of an operation without a message: an empty status. */
-static int query(void *extra, MPI_Status *status)
+static int operation_pool_query(void *extra, MPI_Status *status)
 {
     const cco_operation *o = extra;
     PMPI_Status_set_elements(status, MPI_BYTE, 0);
@@ -369,17 +372,17 @@ static int query(void *extra, MPI_Status *status)
     return cco_operation_only_tests(o->request) ? MPI_SUCCESS : o->rc;
 }
 
-static int give_back(void *extra)
+static int operation_pool_give_back(void *extra)
 {
     cco_operation *o = extra;
     if (cco_coll_streams(o->call.coll))
-        cco_streamed_remove(&o->streamed);
+        cco_partial_request_remove(&o->streamed);
     cco_operation_pool_return(o);
     cco_our_requests_add(-1);
     return MPI_SUCCESS;
 }
 
-static int cancel(void *extra, int complete)
+static int operation_pool_cancel(void *extra, int complete)
 {
     (void)extra, (void)complete;
     return MPI_SUCCESS;
@@ -388,7 +391,8 @@ static int cancel(void *extra, int complete)
 int cco_operation_request(cco_operation *o, MPI_Request *request)
 {
     cco_our_requests_add(1); /* before MPI_Wait can have the request */
-    const int rc = PMPI_Grequest_start(query, give_back, cancel, o, request);
+    const int rc = PMPI_Grequest_start(operation_pool_query, operation_pool_give_back,
+                                       operation_pool_cancel, o, request);
     o->request = *request;
     return rc;
 }

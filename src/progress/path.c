@@ -46,7 +46,7 @@ void cco_paths_prepare(cco_comm *state)
 /* Why no begin of such a call goes over a path, wherever it is; NULL if it can.  The operation of
  * a program may be freed before the end, and it would run on another thread.  In memory reductions
  * are ours, since nobody may call the MPI; which they are, all ranks know. */
-static const char *unfit(const cco_call *call, cco_path path)
+static const char *path_unfit(const cco_call *call, cco_path path)
 {
     if (!(cco_coll_infos[call->coll].properties & CCO_REDUCTION))
         return NULL;
@@ -65,7 +65,7 @@ static cco_progress_level level_of(cco_path path)
 }
 
 /* What a path lacks here; NULL if nothing. */
-static const char *missing(const cco_comm *state, cco_path path)
+static const char *path_missing(const cco_comm *state, cco_path path)
 {
     if (state->facts.progress < level_of(path))
         return cco_path_is_memory(path)
@@ -81,13 +81,13 @@ static const char *missing(const cco_comm *state, cco_path path)
                                   : "the ranks share no memory for begins";
 }
 
-static const char *lacking(const cco_comm *state, const cco_call *call, cco_path path)
+static const char *path_lacking(const cco_comm *state, const cco_call *call, cco_path path)
 {
-    const char *why = unfit(call, path);
-    return why != NULL ? why : missing(state, path);
+    const char *why = path_unfit(call, path);
+    return why != NULL ? why : path_missing(state, path);
 }
 
-static bool could(const cco_comm *state, cco_path path)
+static bool path_could(const cco_comm *state, cco_path path)
 {
     return path != CCO_PATH_NONE && state->facts.progress >= level_of(path);
 }
@@ -95,7 +95,7 @@ static bool could(const cco_comm *state, cco_path path)
 /* Over messages, or not at all. */
 static void leave_to_messages(cco_begin_path *b, const cco_comm *state, const cco_call *call)
 {
-    const char *why = lacking(state, call, CCO_PATH_MESSAGES);
+    const char *why = path_lacking(state, call, CCO_PATH_MESSAGES);
     b->path = why == NULL ? CCO_PATH_MESSAGES : CCO_PATH_NONE;
     if (b->why == NULL)
         b->why = why;
@@ -103,9 +103,9 @@ static void leave_to_messages(cco_begin_path *b, const cco_comm *state, const cc
 
 /* Where the ranks cannot read each other's memory, all data go through what they share.  A reason
  * for those who asked for that. */
-static const char *unreadable(const cco_comm *state, cco_path *path)
+static const char *path_unreadable(const cco_comm *state, cco_path *path)
 {
-    const bool asked = *path == CCO_PATH_SINGLE;
+    const bool asked = *path == CCO_PATH_SHM_COPY_ONCE;
     if (!cco_path_reads(*path) || !cco_operation_pool_has(state, CCO_PATH_SEGMENT) ||
         cco_operation_pool_has(state, *path))
         return NULL;
@@ -119,11 +119,13 @@ cco_begin_path cco_path_of_begin(const cco_comm *state, const cco_way *way, cons
     if (!cco_has_paths(state, way) || !cco_arguments_valid(state, call))
         return b;
     cco_path named = way->model->path(state, way, &b.why);
-    const char *unread = unreadable(state, &named);
-    const char *never = b.why != NULL ? b.why : unfit(call, named), *lacks = missing(state, named);
-    if (never == NULL && (state->begins_ready || !could(state, named)))
+    const char *unread = path_unreadable(state, &named);
+    const char *never = b.why != NULL ? b.why : path_unfit(call, named),
+               *lacks = path_missing(state, named);
+    if (never == NULL && (state->begins_ready || !path_could(state, named)))
         b.lacks = lacks != NULL ? lacks : unread;
-    b.unprepared = !state->begins_ready && (could(state, named) || could(state, CCO_PATH_MESSAGES));
+    b.unprepared = !state->begins_ready &&
+                   (path_could(state, named) || path_could(state, CCO_PATH_MESSAGES));
     b.path = named;
     if (named > CCO_PATH_MESSAGES)
         b.why = never != NULL ? never : lacks;

@@ -19,7 +19,7 @@ static bool (*poll_also[CCO_QUEUE_KINDS])(bool calls_mpi);
 static bool polling;
 static long expected;
 
-static void push(cco_operation **stack, cco_operation *o)
+static void queue_push(cco_operation **stack, cco_operation *o)
 {
     o->next = __atomic_load_n(stack, __ATOMIC_RELAXED);
     while (
@@ -27,7 +27,7 @@ static void push(cco_operation **stack, cco_operation *o)
         ;
 }
 
-static cco_operation *take_all(cco_operation **stack)
+static cco_operation *queue_take_all(cco_operation **stack)
 {
     return __atomic_load_n(stack, __ATOMIC_RELAXED) != NULL
                ? __atomic_exchange_n(stack, NULL, __ATOMIC_ACQUIRE)
@@ -37,10 +37,10 @@ static cco_operation *take_all(cco_operation **stack)
 void cco_queue_add(cco_operation *o)
 {
     __atomic_fetch_add(&cco_queue_count, 1, __ATOMIC_ACQ_REL);
-    push(&begun, o);
+    queue_push(&begun, o);
 }
 
-static void append(cco_operation *o)
+static void queue_append(cco_operation *o)
 {
     cco_operation **link = &running;
     while (*link != NULL)
@@ -57,15 +57,15 @@ static void take_in(cco_operation *o)
     if (stream_set != NULL && stream_set->last != NULL)
         stream_set->last->behind = o;
     else
-        append(o);
+        queue_append(o);
     if (stream_set != NULL)
         stream_set->last = o;
 }
 
 /* The begins since the last poll, in their order, behind what is under way. */
-static void adopt(void)
+static void queue_adopt(void)
 {
-    cco_operation *stack = take_all(&begun), *list = NULL;
+    cco_operation *stack = queue_take_all(&begun), *list = NULL;
     while (stack != NULL) {
         cco_operation *o = stack;
         stack = o->next;
@@ -85,7 +85,7 @@ static void leave_stream_set(cco_operation *o)
     if (o->stream_set == NULL)
         return;
     if (o->behind != NULL)
-        append(o->behind);
+        queue_append(o->behind);
     else
         o->stream_set->last = NULL;
 }
@@ -99,7 +99,7 @@ static void stop_counting(cco_operation *o)
 
 /* From the completion on the operation may be under way again.  Where none is running any more, all
  * requests are complete: waits rely on that. */
-static void end(cco_operation *o)
+static void queue_end(cco_operation *o)
 {
     const MPI_Request request = o->request;
     if (o->rc != MPI_SUCCESS)
@@ -113,17 +113,17 @@ static void end(cco_operation *o)
 
 static bool end_done(void)
 {
-    cco_operation *stack = take_all(&done_list);
+    cco_operation *stack = queue_take_all(&done_list);
     const bool any = stack != NULL;
     while (stack != NULL) {
         cco_operation *o = stack;
         stack = o->next;
-        end(o);
+        queue_end(o);
     }
     return any;
 }
 
-static long sooner(long a, long b)
+static long queue_sooner(long a, long b)
 {
     return a == 0 || (b != 0 && b < a) ? b : a;
 }
@@ -133,7 +133,7 @@ static long next_expected(void)
     long first = 0;
     for (const cco_operation *o = running; o != NULL; o = o->next)
         if (o->level == CCO_PROGRESS_MPI && !o->starts)
-            first = sooner(first, cco_round_time_expected(&o->round_time, o->plan));
+            first = queue_sooner(first, cco_round_time_expected(&o->round_time, o->plan));
     return first;
 }
 
@@ -149,7 +149,7 @@ static bool gives_up(cco_operation *o, bool calls_mpi)
 }
 
 /* Polls each in turn; one that takes over a stream set comes at the end of the list. */
-static bool poll(bool calls_mpi)
+static bool queue_poll(bool calls_mpi)
 {
     bool moved = false;
     for (cco_operation **link = &running; *link != NULL;) {
@@ -163,11 +163,11 @@ static bool poll(bool calls_mpi)
         leave_stream_set(o);
         moved = true;
         if (calls_mpi) {
-            end(o);
+            queue_end(o);
             continue;
         }
         stop_counting(o);
-        push(&done_list, o);
+        queue_push(&done_list, o);
     }
     return moved;
 }
@@ -190,8 +190,8 @@ bool cco_queue_progress(bool calls_mpi)
     bool moved = calls_mpi && end_done();
     if (__atomic_exchange_n(&polling, true, __ATOMIC_ACQUIRE))
         return moved;
-    adopt();
-    moved = poll(calls_mpi) || moved;
+    queue_adopt();
+    moved = queue_poll(calls_mpi) || moved;
     moved = poll_others(calls_mpi) || moved;
     __atomic_store_n(&expected, next_expected(), __ATOMIC_RELAXED);
     __atomic_store_n(&polling, false, __ATOMIC_RELEASE);

@@ -30,7 +30,7 @@ bool cco_queue_progress(bool calls_mpi);
 typedef enum cco_queue_kind {
     CCO_QUEUE_REPLAYS,   /* record/replay.c */
     CCO_QUEUE_EXCHANGES, /* progress/exchange_calls.c */
-    CCO_QUEUE_CHECKS,    /* validate/begun.c */
+    CCO_QUEUE_CHECKS,    /* validate/request.c */
     CCO_QUEUE_KINDS
 } cco_queue_kind;
 void cco_queue_also(cco_queue_kind kind, bool (*poll)(bool calls_mpi));

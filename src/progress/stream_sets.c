@@ -27,7 +27,7 @@ static cco_company sharers_of(const cco_comm *state, cco_path path)
 }
 
 /* Bytes of a rank's part of a stream set, whole pages. */
-static size_t part_of(const cco_company *who, cco_path path)
+static size_t stream_sets_part_of(const cco_company *who, cco_path path)
 {
     enum { PAGE = 4096 };
     const size_t window = cco_configured.os_window.bytes;
@@ -37,7 +37,7 @@ static size_t part_of(const cco_company *who, cco_path path)
     return (part + PAGE - 1) / PAGE * PAGE;
 }
 
-static bool make_segment(cco_stream_sets *r, const cco_company *who, size_t bytes)
+static bool stream_sets_make_segment(cco_stream_sets *r, const cco_company *who, size_t bytes)
 {
     cco_segment *segment = &r->segment;
     const size_t most = cco_configured.shm_memory / PART; /* the rest is for blocking calls */
@@ -64,13 +64,13 @@ static bool make_memory(cco_stream_sets *r, cco_comm *state, cco_path path, cons
                         size_t bytes, const cco_channel *channel)
 {
     if (path == CCO_PATH_SEGMENT)
-        return make_segment(r, who, bytes);
+        return stream_sets_make_segment(r, who, bytes);
     if (path != CCO_PATH_NODES)
         return make_window(r, who, bytes);
     r->nodes = cco_node_map_keep(state->nodes.map);
     if (channel->comm == MPI_COMM_NULL || cco_comm_channel(state) == NULL) /* on all ranks */
         return false;
-    return cco_all(who->count == 1 || make_segment(r, who, bytes), state->comm);
+    return cco_service_all(who->count == 1 || stream_sets_make_segment(r, who, bytes), state->comm);
 }
 
 /* False when memory runs out. */
@@ -115,7 +115,7 @@ cco_stream_sets *cco_stream_sets_make(cco_comm *state, cco_path path, int count,
 {
     const cco_company who = sharers_of(state, path);
     const bool alone = who.count == 1;
-    const size_t part = part_of(&who, path);
+    const size_t part = stream_sets_part_of(&who, path);
     cco_stream_sets *r = cco_own_lines(sizeof *r);
     if (r != NULL && !alone)
         r->shares = malloc((size_t)who.count * sizeof *r->shares);

@@ -59,7 +59,7 @@ static void drop_others(arms *a)
     }
 }
 
-static void release(void *data)
+static void arms_release(void *data)
 {
     drop_others(data);
     free(data);
@@ -76,7 +76,7 @@ static void put_away(chosen *c, cco_comm *state)
     c->made = true;
 }
 
-static void take(chosen *c, cco_comm *state)
+static void arms_take(chosen *c, cco_comm *state)
 {
     memcpy(state->choices, c->choices, sizeof c->choices);
     state->plain_choices = c->plain;
@@ -87,11 +87,11 @@ static void take(chosen *c, cco_comm *state)
     *c = (chosen){.made = false};
 }
 
-static void load(arms *a, int arm)
+static void arms_load(arms *a, int arm)
 {
     a->arm = arm;
     if (a->of[arm].made)
-        take(&a->of[arm], a->state);
+        arms_take(&a->of[arm], a->state);
     else if (!cco_choose_with(a->state, race->arm[arm].rules, race->arm[arm].place))
         cco_fatal("no memory for the choices of communicator '%s'", a->state->name);
 }
@@ -102,11 +102,11 @@ void cco_arms_set_up(cco_comm *state)
     if (race == NULL)
         return;
     if (a == NULL) {
-        a = cco_comm_attach(state, &key, sizeof *a, release);
+        a = cco_comm_attach(state, &key, sizeof *a, arms_release);
         a->state = state;
     }
     drop_others(a);
-    load(a, present);
+    arms_load(a, present);
     a->waiting = 0;
     state->watched &= ~(unsigned)CCO_WATCHED_ARM;
     cco_comm_update(state);
@@ -117,7 +117,7 @@ static void take_arm(arms *a, int arm)
     if (a->arm == arm)
         return;
     put_away(&a->of[a->arm], a->state);
-    load(a, arm);
+    arms_load(a, arm);
 }
 
 void cco_arms_take(cco_comm *state, int arm)
@@ -125,7 +125,7 @@ void cco_arms_take(cco_comm *state, int arm)
     take_arm(cco_comm_attached(state, &key), arm);
 }
 
-static void watch(cco_comm *state, bool wanted)
+static void arms_watch(cco_comm *state, bool wanted)
 {
     state->watched &= ~(unsigned)CCO_WATCHED_ARM;
     state->watched |= wanted ? CCO_WATCHED_ARM : 0;
@@ -137,11 +137,11 @@ static bool has_begins(const cco_comm *state)
     return state->begins_ready && state->channel.comm != MPI_COMM_NULL;
 }
 
-static void mark(cco_comm *state)
+static void arms_mark(cco_comm *state)
 {
     const arms *a = cco_comm_attached(state, &key);
     if (a != NULL && !has_begins(state))
-        watch(state, a->arm != present);
+        arms_watch(state, a->arm != present);
 }
 
 /* A communicator with begins, as its ranks tell each other. */
@@ -156,7 +156,7 @@ static entry *mine;
 static cco_comm **states;
 static int count, room;
 
-static void grow(void)
+static void arms_grow(void)
 {
     room = 2 * room + 8;
     mine = realloc(mine, (size_t)room * sizeof *mine);
@@ -165,13 +165,13 @@ static void grow(void)
         cco_fatal("no memory for a race");
 }
 
-static void add(cco_comm *state)
+static void arms_add(cco_comm *state)
 {
     const arms *a = cco_comm_attached(state, &key);
     if (a == NULL || !has_begins(state))
         return;
     if (count == room)
-        grow();
+        arms_grow();
     states[count] = state;
     mine[count++] = (entry){cco_channel_carrier(&state->channel), (uint64_t)state->channel.number,
                             state->begins, a->waiting == CHANGES};
@@ -192,7 +192,7 @@ static void change_at(cco_comm *state, const entry *own, const entry *all, int e
     if (most.full)
         return;
     a->changes[a->waiting++] = (change){(unsigned)most.begins, present};
-    watch(state, true);
+    arms_watch(state, true);
 }
 
 /* A rank may have begun what another begins after this call.  So all tell all how many begins they
@@ -203,13 +203,13 @@ static void agree_on_begins(MPI_Comm comm)
     cco_comm *state = cco_comm_find(comm);
     int most = 0, size = 0;
     count = 0;
-    cco_comm_for_each(add);
+    cco_comm_for_each(arms_add);
     PMPI_Comm_size(comm, &size);
     cco_race_complete(state, cco_service_allreduce(&count, &most, 1, MPI_INT, MPI_MAX, comm));
     if (most == 0)
         return;
     while (room < most)
-        grow();
+        arms_grow();
     for (int i = count; i < most; i++)
         mine[i] = (entry){.carrier = 0};
     entry *all = malloc((size_t)size * (size_t)most * sizeof *all);
@@ -224,14 +224,14 @@ static void agree_on_begins(MPI_Comm comm)
 bool cco_arms_have_begins(void)
 {
     count = 0;
-    cco_comm_for_each(add);
+    cco_comm_for_each(arms_add);
     return count > 0;
 }
 
 void cco_arms_switch(int arm, MPI_Comm comm)
 {
     present = arm;
-    cco_comm_for_each(mark);
+    cco_comm_for_each(arms_mark);
     if (comm != MPI_COMM_NULL)
         agree_on_begins(comm);
 }
@@ -244,7 +244,7 @@ void cco_arms_catch_up(cco_comm *state)
         return;
     take_arm(a, a->waiting > 0 ? a->changes[a->waiting - 1].arm : present);
     a->waiting = 0;
-    watch(state, false);
+    arms_watch(state, false);
 }
 
 void cco_arms_follow_begin(cco_comm *state)
@@ -258,7 +258,7 @@ void cco_arms_follow_begin(cco_comm *state)
     take_arm(a, a->changes[due - 1].arm);
     a->waiting -= due;
     memmove(a->changes, a->changes + due, (size_t)a->waiting * sizeof *a->changes);
-    watch(state, a->waiting > 0);
+    arms_watch(state, a->waiting > 0);
 }
 
 void cco_arms_prepare_begins(cco_comm *state)

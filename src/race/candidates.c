@@ -36,7 +36,7 @@ static unsigned most; /* calls on one of them */
 static bool spoilt;   /* by calls from several threads */
 static bool repeated; /* one of them has had a period */
 
-static void release(void *data)
+static void candidates_release(void *data)
 {
     cco_candidate **link = &candidates;
     while (*link != NULL && *link != data)
@@ -55,12 +55,12 @@ static bool has_all_processes(const cco_comm *state)
            cco_in_world(state->comm);
 }
 
-static cco_candidate *find(cco_comm *state)
+static cco_candidate *candidates_find(cco_comm *state)
 {
     cco_candidate *c = cco_comm_attached(state, &key);
     if (c != NULL || !has_all_processes(state))
         return c;
-    c = cco_comm_attach(state, &key, sizeof *c, release);
+    c = cco_comm_attach(state, &key, sizeof *c, candidates_release);
     c->state = state;
     c->first_ns = c->asked_ns = cco_ns(CLOCK_MONOTONIC);
     c->next = candidates;
@@ -70,7 +70,7 @@ static cco_candidate *find(cco_comm *state)
 
 cco_candidate *cco_candidates_add(cco_comm *state, uint64_t word)
 {
-    cco_candidate *here = find(state);
+    cco_candidate *here = candidates_find(state);
     const uint64_t place = cco_mix((uint64_t)state->size, cco_hash(0, state->name));
     for (cco_candidate *c = candidates; c != NULL; c = c->next)
         if (c != here)
@@ -84,13 +84,14 @@ cco_candidate *cco_candidates_add(cco_comm *state, uint64_t word)
     return here;
 }
 
-static void reduce(const uint64_t *mine, uint64_t *all, int n, MPI_Op op, cco_comm *state)
+static void candidates_reduce(const uint64_t *mine, uint64_t *all, int n, MPI_Op op,
+                              cco_comm *state)
 {
     cco_race_complete(state, cco_service_allreduce(mine, all, n, MPI_UINT64_T, op, state->comm));
 }
 
 /* The least period that all ranks see, and the times of the slowest. */
-static void ask(cco_candidate *c)
+static void candidates_ask(cco_candidate *c)
 {
     const uint64_t mine = spoilt ? 0 : cco_sequence_periods(&c->sequence);
     const long now = cco_ns(CLOCK_MONOTONIC);
@@ -99,8 +100,8 @@ static void ask(cco_candidate *c)
                            (uint64_t)(now - c->first_ns)};
     uint64_t all = 0, longest[2] = {0};
     c->period = 0;
-    reduce(&mine, &all, 1, MPI_BAND, c->state);
-    reduce(ns, longest, 2, MPI_MAX, c->state);
+    candidates_reduce(&mine, &all, 1, MPI_BAND, c->state);
+    candidates_reduce(ns, longest, 2, MPI_MAX, c->state);
     if (all == 0)
         return;
     c->period = __builtin_ctzll(all) + 1;
@@ -144,14 +145,14 @@ int cco_candidate_period(cco_candidate *c, double watch_s)
     uint64_t all = 0;
     if (!cco_sequence_is_due(&c->sequence))
         return 0;
-    ask(c);
+    candidates_ask(c);
     c->asked = c->sequence.count;
     c->asked_ns = cco_ns(CLOCK_MONOTONIC);
     if (c->period == 0 || 1e-9 * (double)c->watched_ns < watch_s)
         return 0;
     const bool may_follow = others_may_follow(c);
     const uint64_t mine = !may_follow && is_best(c);
-    reduce(&mine, &all, 1, MPI_MIN, c->state);
+    candidates_reduce(&mine, &all, 1, MPI_MIN, c->state);
     return all ? c->period : 0;
 }
 
@@ -164,12 +165,12 @@ void cco_candidate_pattern(const cco_candidate *c, uint64_t *pattern)
 
 bool cco_candidate_is(cco_comm *state)
 {
-    return find(state) != NULL;
+    return candidates_find(state) != NULL;
 }
 
 bool cco_candidate_is_due(cco_comm *state)
 {
-    cco_candidate *c = find(state);
+    cco_candidate *c = candidates_find(state);
     if (c == NULL)
         return false;
     c->sequence.count++;

@@ -11,7 +11,7 @@ void cco_differences_forget(cco_differences *d)
 }
 
 /* Where there is no more room, pairs of rounds become one. */
-static void merge(cco_differences *d)
+static void differences_merge(cco_differences *d)
 {
     for (int arm = 0; arm < CCO_ARMS; arm++)
         for (int i = 0; i < CCO_DIFFERENCES / 2; i++)
@@ -27,7 +27,7 @@ void cco_differences_add(cco_differences *d, int reference, int blocks, const in
     for (int i = 0; i < blocks; i++)
         of[order[i]] += step_s[i];
     if (d->pending == 0 && d->rounds == CCO_DIFFERENCES)
-        merge(d);
+        differences_merge(d);
     for (int arm = 0; arm < CCO_ARMS && of[reference] > 0; arm++) {
         if (of[arm] <= 0)
             continue;

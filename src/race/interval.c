@@ -49,7 +49,7 @@ double cco_t_quantile(double tail, double freedom)
     return high;
 }
 
-static int ascending(const void *a, const void *b)
+static int interval_ascending(const void *a, const void *b)
 {
     const double x = *(const double *)a, y = *(const double *)b;
     return (x > y) - (x < y);
@@ -72,14 +72,14 @@ cco_interval cco_interval_of(double *values, int n, double trim, double error)
 {
     const int cut = (int)(trim * n), left = n - 2 * cut;
     cco_interval interval = {0, -INFINITY, INFINITY};
-    qsort(values, n > 0 ? (size_t)n : 0, sizeof *values, ascending);
+    qsort(values, n > 0 ? (size_t)n : 0, sizeof *values, interval_ascending);
     for (int i = cut; i < n - cut; i++)
-        interval.centre += values[i] / left;
+        interval.center += values[i] / left;
     if (left < 2)
         return interval;
     const double variance = winsorized_variance(values, n, cut) * (n - 1) / (left - 1.0) / left;
     const double half = cco_t_quantile(error / 2, left - 1) * sqrt(variance);
-    interval.low = interval.centre - half;
-    interval.high = interval.centre + half;
+    interval.low = interval.center - half;
+    interval.high = interval.center + half;
     return interval;
 }

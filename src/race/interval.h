@@ -4,7 +4,7 @@
 #define CCO_INTERVAL_H
 
 typedef struct cco_interval {
-    double centre, low, high;
+    double center, low, high;
 } cco_interval;
 
 /* The mean of `n` values without the share `trim` (0 to 0.4) at either end, with a two-sided

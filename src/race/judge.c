@@ -47,7 +47,7 @@ static void forget_rounds(cco_judge *j)
 void cco_judge_go_on(cco_judge *j, cco_race_aim aim, int reference, uint32_t alive, double now)
 {
     j->aim = aim;
-    j->reference = j->favourite = reference;
+    j->reference = j->favorite = reference;
     j->contenders = __builtin_popcount(alive) - 1;
     j->began = now;
     j->next = cco_race_first(alive);
@@ -84,17 +84,17 @@ int cco_race_order(uint64_t seed, const cco_race_next *next, int8_t order[CCO_BL
 }
 
 /* The arms that run against the reference. */
-static uint32_t others(const cco_judge *j)
+static uint32_t judge_others(const cco_judge *j)
 {
     return j->next.alive & ~(1u << j->reference);
 }
 
 /* Intervals of all arms that are left. */
-static void look(cco_judge *j, double error)
+static void judge_look(cco_judge *j, double error)
 {
     const cco_differences *d = &j->differences;
     for (int arm = 0; arm < CCO_ARMS; arm++) {
-        if (!(others(j) >> arm & 1))
+        if (!(judge_others(j) >> arm & 1))
             continue;
         j->interval[arm] = cco_differences_between(d, arm, j->reference, TRIM, error);
         j->mean[arm] = cco_differences_between(d, arm, j->reference, 0, error);
@@ -102,11 +102,11 @@ static void look(cco_judge *j, double error)
 }
 
 /* The arm with the shortest step so far, the reference if it is that. */
-static int leader(const cco_judge *j)
+static int judge_leader(const cco_judge *j)
 {
     int best = j->reference;
     for (int arm = 0; arm < CCO_ARMS; arm++)
-        if (others(j) >> arm & 1 && j->interval[arm].centre < j->interval[best].centre)
+        if (judge_others(j) >> arm & 1 && j->interval[arm].center < j->interval[best].center)
             best = arm;
     return best;
 }
@@ -114,11 +114,11 @@ static int leader(const cco_judge *j)
 /* Arms that are clearly slower than the best one leave; the reference stays.  What the noise of the
  * reference adds to both is not in their difference.  Parts are compared with the reference alone.
  */
-static void drop(cco_judge *j, double error)
+static void judge_drop(cco_judge *j, double error)
 {
-    const int best = j->aim == CCO_FIND_PARTS ? j->reference : leader(j);
+    const int best = j->aim == CCO_FIND_PARTS ? j->reference : judge_leader(j);
     for (int arm = 0; arm < CCO_ARMS; arm++)
-        if (others(j) >> arm & 1 &&
+        if (judge_others(j) >> arm & 1 &&
             cco_differences_between(&j->differences, arm, best, TRIM, error).low > 0)
             j->dropped |= 1u << arm;
     j->next.alive &= ~j->dropped;
@@ -151,7 +151,7 @@ static bool is_time_to_screen(const cco_judge *j)
  * implementation waits badly on a machine that others use too. */
 static bool clearly_faster(const cco_judge *j, int arm)
 {
-    return arm != j->reference && j->interval[arm].high < 0 && j->mean[arm].centre < 0;
+    return arm != j->reference && j->interval[arm].high < 0 && j->mean[arm].center < 0;
 }
 
 static void end_with(cco_judge *j, int arm)
@@ -189,21 +189,21 @@ static int32_t steps_to_confirm(const cco_judge *j, double step_s)
     return longer > least || begins_short ? longer : least;
 }
 
-static void lengthen(cco_judge *j, double step_s)
+static void judge_lengthen(cco_judge *j, double step_s)
 {
     if (j->next.steps < long_steps(j, step_s))
         j->next.steps = as_steps(2.0 * j->next.steps);
 }
 
 /* `best` and the other `arms` against the reference. */
-static void confirm(cco_judge *j, uint32_t arms, int best, double step_s)
+static void judge_confirm(cco_judge *j, uint32_t arms, int best, double step_s)
 {
     j->next = (cco_race_next){.stage = CCO_RACE_CONFIRM,
                               .alive = 1u << j->reference | arms,
                               .steps = steps_to_confirm(j, step_s),
                               .parts = j->next.parts};
     j->contenders = __builtin_popcount(arms);
-    j->favourite = best;
+    j->favorite = best;
     forget_rounds(j);
 }
 
@@ -220,23 +220,23 @@ static void confirm_best(cco_judge *j, int best, double step_s)
 {
     uint32_t parts = 0;
     for (int arm = 0; arm < CCO_ARMS; arm++)
-        if (others(j) >> arm & 1 && clearly_faster(j, arm))
+        if (judge_others(j) >> arm & 1 && clearly_faster(j, arm))
             parts |= 1u << arm;
     if (j->aim == CCO_FIND_PARTS && !is_power_of_two(parts) && j->settings->arms < CCO_ARMS) {
         j->next.parts = parts;
         best = j->settings->arms;
     }
     const bool all = is_online(j) && j->aim == CCO_FIND_BEST;
-    confirm(j, all ? others(j) : 1u << best, best, step_s);
+    judge_confirm(j, all ? judge_others(j) : 1u << best, best, step_s);
 }
 
 /* All that are left are decided about.  Online one that is faster is enough: it can be used while
  * the others are compared with it. */
 static bool all_are_clear(const cco_judge *j)
 {
-    const uint32_t left = others(j);
+    const uint32_t left = judge_others(j);
     if (j->aim != CCO_FIND_PARTS)
-        return (is_online(j) || is_power_of_two(left)) && clearly_faster(j, leader(j));
+        return (is_online(j) || is_power_of_two(left)) && clearly_faster(j, judge_leader(j));
     for (int arm = 0; arm < CCO_ARMS; arm++)
         if (left >> arm & 1 && !clearly_faster(j, arm))
             return false;
@@ -249,26 +249,26 @@ static bool screening_is_spent(const cco_judge *j, double now)
     const cco_race_settings *s = j->settings;
     if (s->seconds > 0)
         return now - j->began > (s->confirm > 0 ? SCREENING : 1) * s->seconds;
-    if (is_online(j) && j->favourite != j->reference)
+    if (is_online(j) && j->favorite != j->reference)
         return j->next.round >= ENOUGH_ONLINE; /* the others are as good as the reference */
     return j->next.round >= (is_online(j) ? MOST_ONLINE : MOST_SCREENED);
 }
 
-static void screened(cco_judge *j, double step_s, double now)
+static void judge_screened(cco_judge *j, double step_s, double now)
 {
     const cco_race_settings *s = j->settings;
     const bool spent = screening_is_spent(j, now);
     const bool looks = spent || is_time_to_screen(j);
     if (looks) {
-        look(j, shared_error(j));
+        judge_look(j, shared_error(j));
         if (s->drop > 0)
-            drop(j, shared_error(j));
+            judge_drop(j, shared_error(j));
     }
-    const int best = leader(j);
-    j->favourite = clearly_faster(j, best) ? best : j->reference;
-    if (!spent && others(j) != 0 && !(s->drop > 0 && looks && all_are_clear(j)))
+    const int best = judge_leader(j);
+    j->favorite = clearly_faster(j, best) ? best : j->reference;
+    if (!spent && judge_others(j) != 0 && !(s->drop > 0 && looks && all_are_clear(j)))
         return;
-    if (j->favourite == j->reference)
+    if (j->favorite == j->reference)
         end_with(j, j->reference);
     else if (s->confirm > 0)
         confirm_best(j, best, step_s);
@@ -276,15 +276,15 @@ static void screened(cco_judge *j, double step_s, double now)
         end_with(j, best);
 }
 
-static int challenger(const cco_judge *j)
+static int judge_challenger(const cco_judge *j)
 {
-    return __builtin_ctz(others(j));
+    return __builtin_ctz(judge_others(j));
 }
 
 /* One has won.  What has not been told apart from it may be compared with it in another race. */
 static void end_with_winner(cco_judge *j, int arm)
 {
-    j->next.left = others(j) & ~(1u << arm);
+    j->next.left = judge_others(j) & ~(1u << arm);
     end_with(j, arm);
 }
 
@@ -292,22 +292,22 @@ static void end_with_winner(cco_judge *j, int arm)
 static void confirmed_early(cco_judge *j, double step_s)
 {
     const double error = ERROR / CONFIRM_LOOKS / j->contenders;
-    look(j, error);
-    drop(j, error);
-    const int best = leader(j);
-    const bool rivals = !is_power_of_two(others(j));
+    judge_look(j, error);
+    judge_drop(j, error);
+    const int best = judge_leader(j);
+    const bool rivals = !is_power_of_two(judge_others(j));
     const bool trimmed = j->next.round >= TRIMMED;
     if (trimmed)
-        j->favourite = best;
-    if (others(j) == 0)
+        j->favorite = best;
+    if (judge_others(j) == 0)
         end_with(j, j->reference);
     else if (clearly_faster(j, best) && (trimmed || !rivals))
         end_with_winner(j, best);
     else if (trimmed)
-        lengthen(j, step_s);
+        judge_lengthen(j, step_s);
 }
 
-static void confirmed(cco_judge *j, double step_s, double now)
+static void judge_confirmed(cco_judge *j, double step_s, double now)
 {
     const cco_race_settings *s = j->settings;
     const bool spent = s->seconds > 0 ? now - j->began > s->seconds
@@ -318,19 +318,19 @@ static void confirmed(cco_judge *j, double step_s, double now)
         if (spent && j->next.stage != CCO_RACE_OVER)
             end_with(j, j->reference);
     } else if (spent && j->next.round >= FEWEST_ROUNDS) {
-        look(j, ERROR);
-        end_with(j, clearly_faster(j, challenger(j)) ? challenger(j) : j->reference);
+        judge_look(j, ERROR);
+        end_with(j, clearly_faster(j, judge_challenger(j)) ? judge_challenger(j) : j->reference);
     }
 }
 
 /* Rounds are judged by the dozen, so that what was a while ago does not count; early ones too, for
  * a choice that has become very bad. */
-static void guarded(cco_judge *j)
+static void judge_guarded(cco_judge *j)
 {
     if (!is_time_to_look(j))
         return;
-    look(j, GUARD_ERROR);
-    const int arm = challenger(j);
+    judge_look(j, GUARD_ERROR);
+    const int arm = judge_challenger(j);
     if (clearly_faster(j, arm)) {
         end_with(j, arm);
     } else if (j->next.round >= GUARD_ROUNDS) {
@@ -339,21 +339,21 @@ static void guarded(cco_judge *j)
     }
 }
 
-static void screen(cco_judge *j, double step_s)
+static void judge_screen(cco_judge *j, double step_s)
 {
     j->regret.step_s = step_s;
     j->next.stage = CCO_RACE_SCREEN;
     j->next.steps = steps_in(1e-3 * j->settings->block_ms, step_s);
     j->next.round = 0;
     if (j->aim == CCO_GUARD)
-        confirm(j, others(j), j->reference, step_s);
+        judge_confirm(j, judge_others(j), j->reference, step_s);
 }
 
-static void rest(cco_judge *j, double seconds, double step_s)
+static void judge_rest(cco_judge *j, double seconds, double step_s)
 {
     j->after = j->next;
     j->next = (cco_race_next){
-        .stage = CCO_RACE_REST, .alive = 1u << j->favourite, .steps = steps_in(seconds, step_s)};
+        .stage = CCO_RACE_REST, .alive = 1u << j->favorite, .steps = steps_in(seconds, step_s)};
 }
 
 /* So that trying costs no more than its share of the time. */
@@ -366,7 +366,7 @@ static void rest_if_due(cco_judge *j, double step_s, double now)
                              ? 2 * j->next.steps * step_s / s->guard
                              : cco_regret_rest(&j->regret, s->regret, now - j->born);
     if (due_s > 0)
-        rest(j, due_s, step_s);
+        judge_rest(j, due_s, step_s);
 }
 
 void cco_judge_round(cco_judge *j, int blocks, const int8_t *order, const double *step_s,
@@ -379,19 +379,19 @@ void cco_judge_round(cco_judge *j, int blocks, const int8_t *order, const double
         j->next = j->after;
         return;
     }
-    cco_regret_add_round(&j->regret, j->favourite, stage != CCO_RACE_WARM, j->next.steps, blocks,
+    cco_regret_add_round(&j->regret, j->favorite, stage != CCO_RACE_WARM, j->next.steps, blocks,
                          order, step_s);
     if (stage == CCO_RACE_WARM) {
-        screen(j, is_online(j) ? cco_least_step(blocks, step_s) : step);
+        judge_screen(j, is_online(j) ? cco_least_step(blocks, step_s) : step);
     } else {
         cco_differences_add(&j->differences, j->reference, blocks, order, step_s);
         j->next.round++;
         if (stage == CCO_RACE_SCREEN)
-            screened(j, step, now);
+            judge_screened(j, step, now);
         else if (j->aim == CCO_GUARD)
-            guarded(j);
+            judge_guarded(j);
         else
-            confirmed(j, step, now);
+            judge_confirmed(j, step, now);
     }
     rest_if_due(j, step, now);
 }

@@ -54,7 +54,7 @@ typedef struct cco_judge {
     const cco_race_settings *settings;
     cco_race_aim aim;
     int reference;
-    int favourite;  /* the best arm as far as is known: the reference unless another is clear */
+    int favorite;   /* the best arm as far as is known: the reference unless another is clear */
     int contenders; /* arms at first, without the reference */
     cco_race_next next, after;       /* what follows CCO_RACE_REST */
     double born, began;              /* seconds at which the first race and this one began */

@@ -44,7 +44,7 @@ const char *cco_online_variable(int arm)
     return guards ? "CRESTA_GUARD" : "CRESTA_ONLINE";
 }
 
-static bool reduces(cco_coll coll)
+static bool online_reduces(cco_coll coll)
 {
     return cco_coll_infos[coll].properties & CCO_REDUCTION;
 }
@@ -54,7 +54,7 @@ static bool reduces(cco_coll coll)
 bool cco_online_concerns(const cco_call *call)
 {
     const unsigned wanted = CCO_TYPE_INTEGER | CCO_OP_PREDEFINED;
-    return !reduces(call->coll) || (cco_classes_of(call) & wanted) == wanted;
+    return !online_reduces(call->coll) || (cco_classes_of(call) & wanted) == wanted;
 }
 
 static uint32_t all_collectives(void)
@@ -62,11 +62,11 @@ static uint32_t all_collectives(void)
     return cco_colls(false);
 }
 
-static uint32_t reductions(void)
+static uint32_t online_reductions(void)
 {
     uint32_t found = 0;
     for (int coll = 0; coll < CCO_COLLECTIVES; coll++)
-        found |= (uint32_t)reduces((cco_coll)coll) << coll;
+        found |= (uint32_t)online_reduces((cco_coll)coll) << coll;
     return found;
 }
 
@@ -77,8 +77,8 @@ static void write_rules(const meaning *m, uint32_t used, char *text, size_t room
     for (int coll = 0; coll < CCO_COLLECTIVES && at < room; coll++)
         if (m->collectives & used & 1u << coll)
             at += (size_t)snprintf(text + at, room - at, "%s%s%s=%s", at > 0 ? "," : "",
-                                   cco_coll_infos[coll].name, reduces((cco_coll)coll) ? exact : "",
-                                   m->model);
+                                   cco_coll_infos[coll].name,
+                                   online_reduces((cco_coll)coll) ? exact : "", m->model);
 }
 
 static int add_arm(cco_race_settings *s, const char *name, meaning m, cco_rules_place place)
@@ -116,7 +116,7 @@ void cco_online_begin(cco_race_settings *s, bool tunes, bool guards)
         online.guard_arm = add_arm(s, "mpi", (meaning){"mpi", all}, CCO_BEFORE_ALL);
 }
 
-static bool guard(int best, cco_heat *heat)
+static bool online_guard(int best, cco_heat *heat)
 {
     if (!online.guards || best == online.guard_arm)
         return false;
@@ -127,10 +127,10 @@ static bool guard(int best, cco_heat *heat)
 
 bool cco_online_start(cco_race_settings *s, int best, cco_heat *heat)
 {
-    /* Arms, for what may follow; collectives of neighbours are no parts of a search. */
+    /* Arms, for what may follow; collectives of neighbors are no parts of a search. */
     enum { NEEDED = CCO_NEIGHBOR_ALLGATHER + 1 };
     if (!online.tunes)
-        return guard(best, heat);
+        return online_guard(best, heat);
     if (s->arms + NEEDED > CCO_ARMS)
         return false;
     online.phase = COMPARE_MODELS;
@@ -167,13 +167,13 @@ bool cco_online_next(cco_race_settings *s, int best, uint32_t open, uint32_t use
     }
     if (online.phase == COMPARE_MODELS && compare_parts(s, best, used, heat))
         return true;
-    return online.phase != GUARD && guard(best, heat);
+    return online.phase != GUARD && online_guard(best, heat);
 }
 
 int cco_online_trim(cco_race_settings *s, int arm, uint32_t used)
 {
     meaning m = online.of[arm];
-    const uint32_t unused = m.collectives & reductions() & ~used;
+    const uint32_t unused = m.collectives & online_reductions() & ~used;
     const bool tuned = arm != 0 && !(online.guards && arm == online.guard_arm);
     if (!tuned || unused == 0 || s->arms >= CCO_ARMS)
         return arm;

@@ -47,7 +47,7 @@ void cco_race_output_close(void)
     cco_let_signals_go(&held);
 }
 
-static void flush(void)
+static void output_flush(void)
 {
     cco_held_signals held;
     cco_hold_signals(&held);
@@ -55,12 +55,12 @@ static void flush(void)
     cco_let_signals_go(&held);
 }
 
-__attribute__((format(printf, 1, 2))) static void put(const char *format, ...)
+__attribute__((format(printf, 1, 2))) static void output_put(const char *format, ...)
 {
     enum { MOST = 1024 }; /* bytes of one piece: the rest of the buffer does */
     va_list more;
     if (__fpending(file) + MOST > __fbufsize(file))
-        flush();
+        output_flush();
     va_start(more, format);
     vfprintf(file, format, more);
     va_end(more);
@@ -69,18 +69,18 @@ __attribute__((format(printf, 1, 2))) static void put(const char *format, ...)
 /* Whole lines only: whoever reads may come at any time. */
 static void end_line(void)
 {
-    put(",\"at_s\":%.6f}\n", cco_seconds() - began);
-    flush();
+    output_put(",\"at_s\":%.6f}\n", cco_seconds() - began);
+    output_flush();
 }
 
 /* Ends a line of a kind that may come often. */
 static void end_line_later(void)
 {
     const double now = cco_seconds();
-    put(",\"at_s\":%.6f}\n", now - began);
+    output_put(",\"at_s\":%.6f}\n", now - began);
     if (now - flushed < LATER_S)
         return;
-    flush();
+    output_flush();
     flushed = now;
 }
 
@@ -88,26 +88,26 @@ static void end_line_later(void)
 static void put_number(const char *name, double number)
 {
     if (isfinite(number))
-        put(",\"%s\":%.9g", name, number);
+        output_put(",\"%s\":%.9g", name, number);
     else
-        put(",\"%s\":null", name);
+        output_put(",\"%s\":null", name);
 }
 
 static void put_text(const char *text)
 {
-    put("\"");
+    output_put("\"");
     for (const unsigned char *c = (const unsigned char *)text; *c != '\0'; c++) {
         if (*c == '"' || *c == '\\' || *c < 0x20)
-            put("\\u%04x", *c);
+            output_put("\\u%04x", *c);
         else
-            put("%c", *c);
+            output_put("%c", *c);
     }
-    put("\"");
+    output_put("\"");
 }
 
 static void put_interval(const cco_interval *interval)
 {
-    put_number("difference", expm1(interval->centre));
+    put_number("difference", expm1(interval->center));
     put_number("low", expm1(interval->low));
     put_number("high", expm1(interval->high));
 }
@@ -119,15 +119,15 @@ static void put_head(const char *event, const cco_race_settings *settings, int r
     int length = 0;
     PMPI_Get_library_version(version, &length);
     version[strcspn(version, "\n")] = '\0';
-    put("{\"event\":\"%s\",\"crestacoll\":\"%d.%d.%d\",\"mpi\":", event, CRESTA_VERSION_MAJOR,
-        CRESTA_VERSION_MINOR, CRESTA_VERSION_PATCH);
+    output_put("{\"event\":\"%s\",\"crestacoll\":\"%d.%d.%d\",\"mpi\":", event,
+               CRESTA_VERSION_MAJOR, CRESTA_VERSION_MINOR, CRESTA_VERSION_PATCH);
     put_text(version);
-    put(",\"ranks\":%d,\"arms\":[", ranks);
+    output_put(",\"ranks\":%d,\"arms\":[", ranks);
     for (int i = 0; i < settings->arms; i++) {
-        put(i > 0 ? "," : "");
+        output_put(i > 0 ? "," : "");
         put_text(settings->arm[i].name);
     }
-    put("]");
+    output_put("]");
 }
 
 void cco_race_tell_start(const cco_race_settings *settings, const cco_comm *anchor, cco_coll coll,
@@ -136,17 +136,17 @@ void cco_race_tell_start(const cco_race_settings *settings, const cco_comm *anch
     if (file == NULL)
         return;
     put_head("start", settings, anchor->size);
-    put(",\"anchor\":{\"communicator\":");
+    output_put(",\"anchor\":{\"communicator\":");
     put_text(anchor->name);
-    put(",\"processes\":%d,\"collective\":\"%s\",\"bytes\":%lld,\"calls_per_step\":%d}",
-        anchor->size, cco_coll_infos[coll].name, (long long)bytes, period);
+    output_put(",\"processes\":%d,\"collective\":\"%s\",\"bytes\":%lld,\"calls_per_step\":%d}",
+               anchor->size, cco_coll_infos[coll].name, (long long)bytes, period);
     end_line();
 }
 
 void cco_race_tell_arms(const cco_race_settings *settings, int first)
 {
     for (int arm = first; file != NULL && arm < settings->arms; arm++) {
-        put("{\"event\":\"arm\",\"arm\":%d,\"name\":", arm);
+        output_put("{\"event\":\"arm\",\"arm\":%d,\"name\":", arm);
         put_text(settings->arm[arm].name);
         end_line();
     }
@@ -157,9 +157,9 @@ void cco_race_tell_online(int arm, const char *rules, bool certain, const cco_in
 {
     if (file == NULL)
         return;
-    put("{\"event\":\"online\",\"arm\":%d,\"rules\":", arm);
+    output_put("{\"event\":\"online\",\"arm\":%d,\"rules\":", arm);
     put_text(rules);
-    put(",\"certain\":%s", certain ? "true" : "false");
+    output_put(",\"certain\":%s", certain ? "true" : "false");
     put_interval(gained);
     put_number("regret_s", regret_s);
     put_number("spent_s", spent_s);
@@ -170,9 +170,9 @@ void cco_race_tell_none(const char *why, bool repeats)
 {
     if (file == NULL)
         return;
-    put("{\"event\":\"none\",\"why\":");
+    output_put("{\"event\":\"none\",\"why\":");
     put_text(why);
-    put(",\"repeats\":%s", repeats ? "true" : "false");
+    output_put(",\"repeats\":%s", repeats ? "true" : "false");
     end_line();
 }
 
@@ -180,7 +180,7 @@ void cco_race_tell_first(int arm)
 {
     if (file == NULL)
         return;
-    put("{\"event\":\"first\",\"arm\":%d", arm);
+    output_put("{\"event\":\"first\",\"arm\":%d", arm);
     end_line();
 }
 
@@ -188,7 +188,7 @@ void cco_race_tell_warm(int arm, double first_s)
 {
     if (file == NULL)
         return;
-    put("{\"event\":\"warm\",\"arm\":%d", arm);
+    output_put("{\"event\":\"warm\",\"arm\":%d", arm);
     put_number("first_s", first_s);
     end_line();
 }
@@ -196,13 +196,13 @@ void cco_race_tell_warm(int arm, double first_s)
 static void put_blocks(const char *name, int blocks, const int8_t *order, const double *seconds,
                        int parts)
 {
-    put(",\"order\":[");
+    output_put(",\"order\":[");
     for (int i = 0; i < blocks; i++)
-        put("%s%d", i > 0 ? "," : "", order[i]);
-    put("],\"%s\":[", name);
+        output_put("%s%d", i > 0 ? "," : "", order[i]);
+    output_put("],\"%s\":[", name);
     for (int i = 0; i < blocks; i++)
-        put("%s%.9g", i > 0 ? "," : "", seconds[i] / parts);
-    put("]");
+        output_put("%s%.9g", i > 0 ? "," : "", seconds[i] / parts);
+    output_put("]");
 }
 
 void cco_race_tell_round(const cco_race_next *next, int blocks, const int8_t *order,
@@ -210,7 +210,8 @@ void cco_race_tell_round(const cco_race_next *next, int blocks, const int8_t *or
 {
     if (file == NULL)
         return;
-    put("{\"event\":\"round\",\"phase\":\"%s\",\"steps\":%d", stages[next->stage], next->steps);
+    output_put("{\"event\":\"round\",\"phase\":\"%s\",\"steps\":%d", stages[next->stage],
+               next->steps);
     put_blocks("step_s", blocks, order, step_s, 1);
     end_line();
 }
@@ -220,8 +221,8 @@ static void tell_dropped(const cco_judge *j)
     for (int arm = 0; arm < CCO_ARMS; arm++) {
         if (!(j->dropped >> arm & 1))
             continue;
-        put("{\"event\":\"drop\",\"arm\":%d,\"rounds\":%d", arm,
-            j->differences.rounds * j->differences.merged);
+        output_put("{\"event\":\"drop\",\"arm\":%d,\"rounds\":%d", arm,
+                   j->differences.rounds * j->differences.merged);
         put_interval(&j->interval[arm]);
         end_line();
     }
@@ -229,23 +230,23 @@ static void tell_dropped(const cco_judge *j)
 
 static void tell_stage(const cco_race_next *next)
 {
-    put("{\"event\":\"phase\",\"phase\":\"%s\",\"arms\":[", stages[next->stage]);
+    output_put("{\"event\":\"phase\",\"phase\":\"%s\",\"arms\":[", stages[next->stage]);
     for (int arm = 0, n = 0; arm < CCO_ARMS; arm++)
         if (next->alive >> arm & 1)
-            put("%s%d", n++ > 0 ? "," : "", arm);
-    put("],\"steps\":%d", next->steps);
+            output_put("%s%d", n++ > 0 ? "," : "", arm);
+    output_put("],\"steps\":%d", next->steps);
     end_line();
 }
 
 static void tell_verdict(const cco_judge *j)
 {
     const int arm = j->next.arm;
-    put("{\"event\":\"verdict\",\"arm\":%d", arm);
+    output_put("{\"event\":\"verdict\",\"arm\":%d", arm);
     put_interval(&j->interval[arm]);
-    put_number("mean", expm1(j->mean[arm].centre));
-    put(",\"agree\":%s,\"rounds\":%d",
-        j->mean[arm].centre < 0 || arm == j->reference ? "true" : "false",
-        j->differences.rounds * j->differences.merged);
+    put_number("mean", expm1(j->mean[arm].center));
+    output_put(",\"agree\":%s,\"rounds\":%d",
+               j->mean[arm].center < 0 || arm == j->reference ? "true" : "false",
+               j->differences.rounds * j->differences.merged);
     end_line();
 }
 
@@ -264,7 +265,7 @@ void cco_race_tell_end(const char *why)
 {
     if (file == NULL)
         return;
-    put("{\"event\":\"end\",\"why\":\"%s\"", why);
+    output_put("{\"event\":\"end\",\"why\":\"%s\"", why);
     end_line();
 }
 
@@ -291,7 +292,8 @@ static void put_point(const cco_race_point *point)
 {
     const int k = point->size_class;
     const unsigned long long low = k == 0 ? 0 : 1ull << (k - 1);
-    put(",\"communicator\":[%llu,%llu],\"processes\":%d,\"collective\":\"%s\",\"bytes_min\":%llu",
+    output_put(
+        ",\"communicator\":[%llu,%llu],\"processes\":%d,\"collective\":\"%s\",\"bytes_min\":%llu",
         (unsigned long long)point->number, (unsigned long long)point->lead, point->processes,
         cco_coll_infos[point->coll].name, low);
 }
@@ -309,7 +311,7 @@ void cco_race_tell_first_at(const cco_race_point *point, int arm)
 {
     if (!lock_file())
         return;
-    put("{\"event\":\"first\",\"arm\":%d", arm);
+    output_put("{\"event\":\"first\",\"arm\":%d", arm);
     put_point(point);
     end_line();
     pthread_mutex_unlock(&lock);
@@ -319,21 +321,21 @@ void cco_race_tell_turn(const cco_race_point *point, const cco_turn *turn, const
 {
     if (!lock_file())
         return;
-    put("{\"event\":\"turn\"");
+    output_put("{\"event\":\"turn\"");
     put_point(point);
-    put(",\"round\":%u,\"calls\":%d", turn->next.round, cco_turn_counted(turn));
+    output_put(",\"round\":%u,\"calls\":%d", turn->next.round, cco_turn_counted(turn));
     put_blocks("call_s", turn->blocks, turn->order, seconds, cco_turn_counted(turn));
     end_line_later();
     pthread_mutex_unlock(&lock);
 }
 
-void cco_race_tell_youth(const cco_race_point *point, int arm, int calls, double seconds)
+void cco_race_note_first_calls(const cco_race_point *point, int arm, int calls, double seconds)
 {
     if (!lock_file())
         return;
-    put("{\"event\":\"youth\"");
+    output_put("{\"event\":\"youth\"");
     put_point(point);
-    put(",\"arm\":%d,\"calls\":%d,\"call_s\":%.9g", arm, calls, seconds / calls);
+    output_put(",\"arm\":%d,\"calls\":%d,\"call_s\":%.9g", arm, calls, seconds / calls);
     end_line_later();
     pthread_mutex_unlock(&lock);
 }

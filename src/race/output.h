@@ -37,7 +37,7 @@ void cco_race_tell_first_at(const cco_race_point *point, int arm);
 void cco_race_tell_turn(const cco_race_point *point, const cco_turn *turn, const double *seconds);
 
 /* The first calls of a communicator, all under one arm, and their seconds. */
-void cco_race_tell_youth(const cco_race_point *point, int arm, int calls, double seconds);
+void cco_race_note_first_calls(const cco_race_point *point, int arm, int calls, double seconds);
 
 /* The program repeats `period` calls on a communicator, of which this is one. */
 void cco_race_tell_start(const cco_race_settings *settings, const cco_comm *anchor, cco_coll coll,

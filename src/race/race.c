@@ -57,7 +57,7 @@ const cco_rules *cco_race_rules(int arm)
 }
 
 /* On all ranks of a launch. */
-static void refuse(void)
+static void race_refuse(void)
 {
     if (!tells)
         return;
@@ -76,7 +76,7 @@ void cco_race_begin(bool many_threads)
     tells = cco_world_rank(&rank) && rank == 0;
     cco_race_output_begin();
     if (cco_ulfm()) { /* the ranks that are left would be in different blocks of a round */
-        refuse();
+        race_refuse();
         return;
     }
     if (settings.calls > 0) {
@@ -116,7 +116,7 @@ static void leave_alone(cco_comm *state)
     cco_comm_update(state);
 }
 
-static void stop(const char *why, MPI_Comm comm)
+static void race_stop(const char *why, MPI_Comm comm)
 {
     now = OVER;
     cco_arms_switch(cco_rounds_home(), comm);
@@ -126,7 +126,7 @@ static void stop(const char *why, MPI_Comm comm)
     cco_comm_for_each(leave_alone);
 }
 
-static void watch(cco_comm *state)
+static void race_watch(cco_comm *state)
 {
     state->watched |= CCO_WATCHED_CALLS;
     cco_comm_update(state);
@@ -137,26 +137,26 @@ static void lose_steps(const char *why, MPI_Comm comm)
 {
     cco_heat heat;
     if (!cco_online_is_on() || !cco_online_start(&settings, cco_rounds_home(), &heat)) {
-        stop(why, comm);
+        race_stop(why, comm);
         return;
     }
     now = LEARNS;
     cco_arms_switch(cco_rounds_home(), comm);
     anchor.state = NULL;
     cco_candidates_restart();
-    cco_comm_for_each(watch);
+    cco_comm_for_each(race_watch);
 }
 
 static void end_step(void)
 {
     if (cco_rounds_step())
-        stop("verdict", anchor.state->comm);
+        race_stop("verdict", anchor.state->comm);
 }
 
 /* In a call on the anchor.  If the program does something else there than it did, for a report or
  * another phase, it goes on with the reference, and the round begins again when the program has
  * come back to its step. */
-static void follow(uint64_t word)
+static void race_follow(uint64_t word)
 {
     if (settings.every_call > 0) {
         end_step();
@@ -193,8 +193,8 @@ static void lose_anchor(void *data)
     free(data);
 }
 
-static void start(cco_comm *state, const cco_candidate *candidate, int period, cco_coll coll,
-                  MPI_Count bytes)
+static void race_start(cco_comm *state, const cco_candidate *candidate, int period, cco_coll coll,
+                       MPI_Count bytes)
 {
     static const char key;
     cco_heat heat;
@@ -224,7 +224,7 @@ static void ask_for_anchor(cco_comm *state, cco_coll coll, MPI_Count bytes)
         return;
     cco_race_complete(state, cco_service_allreduce(&lost, &any, 1, MPI_INT, MPI_MAX, state->comm));
     if (any && settings.every_call > 0)
-        start(state, NULL, 1, coll, bytes);
+        race_start(state, NULL, 1, coll, bytes);
     else if (any)
         lose_steps("the program freed the communicator of its steps", state->comm);
 }
@@ -246,7 +246,7 @@ static bool is_one_thread(void)
     return one;
 }
 
-static void learn(cco_comm *state, cco_coll coll, MPI_Count bytes, uint64_t word)
+static void race_learn(cco_comm *state, cco_coll coll, MPI_Count bytes, uint64_t word)
 {
     cco_candidate *candidate = cco_candidates_add(state, word);
     int period = 0;
@@ -255,7 +255,7 @@ static void learn(cco_comm *state, cco_coll coll, MPI_Count bytes, uint64_t word
                      ? 1
                      : cco_candidate_period(candidate, 1e-3 * settings.watch_ms);
     if (period > 0)
-        start(state, candidate, period, coll, bytes);
+        race_start(state, candidate, period, coll, bytes);
 }
 
 void cco_race_call(cco_comm *state, const cco_call *call)
@@ -275,9 +275,9 @@ void cco_race_call(cco_comm *state, const cco_call *call)
     if (now == TURNS)
         cco_turns_call(state, call->coll, bytes);
     else if (now == LEARNS)
-        learn(state, call->coll, bytes, word);
+        race_learn(state, call->coll, bytes, word);
     else if (now == RACES && state == anchor.state)
-        follow(word);
+        race_follow(word);
     else if (now == RACES)
         ask_for_anchor(state, call->coll, bytes);
 }

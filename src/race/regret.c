@@ -36,7 +36,7 @@ void cco_regret_add(cco_regret *regret, double seconds)
 
 /* The quicker of the two blocks of an arm says what is charged for both: what another program does
  * to one of them is not the arm's. */
-static double quicker(bool pairs, int i, int blocks, const double *step_s)
+static double regret_quicker(bool pairs, int i, int blocks, const double *step_s)
 {
     return pairs ? fmin(step_s[i], step_s[blocks - 1 - i]) : step_s[i];
 }
@@ -48,10 +48,10 @@ void cco_regret_add_round(cco_regret *regret, int best, bool pairs, int steps, i
     double best_charged_s = 0;
     for (int i = 0; i < blocks; i++)
         if (order[i] == best)
-            best_charged_s = quicker(pairs, i, blocks, step_s);
+            best_charged_s = regret_quicker(pairs, i, blocks, step_s);
     for (int i = 0; i < blocks; i++) {
         regret->told_s += (step_s[i] - best_s) * steps;
-        regret->charged_s += (quicker(pairs, i, blocks, step_s) - best_charged_s) * steps;
+        regret->charged_s += (regret_quicker(pairs, i, blocks, step_s) - best_charged_s) * steps;
     }
 }
 

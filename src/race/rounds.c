@@ -52,31 +52,31 @@ void cco_rounds_uses(cco_coll coll)
     used.since |= 1u << coll;
 }
 
-static void reduce(const void *mine, void *all, int n, MPI_Datatype type, MPI_Op op)
+static void rounds_reduce(const void *mine, void *all, int n, MPI_Datatype type, MPI_Op op)
 {
     cco_race_complete(anchor, cco_service_allreduce(mine, all, n, type, op, anchor->comm));
 }
 
-static void meet(void)
+static void rounds_meet(void)
 {
     cco_race_complete(anchor, cco_service_barrier(anchor->comm));
 }
 
 /* If this is the last that is written, the program broke under this arm: no rank is in the block
  * before any more, and none sets up anything for this one yet. */
-static void tell_first(int arm)
+static void rounds_tell_first(int arm)
 {
-    meet();
+    rounds_meet();
     if (tells)
         cco_race_tell_first(arm);
-    meet();
+    rounds_meet();
 }
 
 /* The first block of a round begins, or the next. */
 static void start_block(void)
 {
     if (next.stage == CCO_RACE_WARM)
-        tell_first(present.order[present.block]);
+        rounds_tell_first(present.order[present.block]);
     cco_arms_switch(present.order[present.block], present.begins ? anchor->comm : MPI_COMM_NULL);
     if (anchor->watched & CCO_WATCHED_ARM)
         cco_arms_catch_up(anchor);
@@ -88,7 +88,7 @@ static void start_round(void)
 {
     const int mine = cco_arms_have_begins();
     int any = 0;
-    reduce(&mine, &any, 1, MPI_INT, MPI_MAX);
+    rounds_reduce(&mine, &any, 1, MPI_INT, MPI_MAX);
     present.begins = any;
     present.blocks = cco_race_order((uint64_t)settings->seed, &next, present.order);
     present.block = 0;
@@ -131,7 +131,7 @@ void cco_rounds_begin(cco_race_settings *s, cco_comm *state, const cco_heat *hea
 }
 
 /* Rank 0 says how it goes on. */
-static void decide(const double *step_s)
+static void rounds_decide(const double *step_s)
 {
     if (tells) {
         cco_judge_round(judge, present.blocks, present.order, step_s, cco_seconds());
@@ -147,9 +147,9 @@ static void decide(const double *step_s)
 }
 
 /* The mean over the ranks of the seconds of a step in each block, of which `steps` are counted. */
-static void average(double *seconds, int steps, double *mean)
+static void rounds_average(double *seconds, int steps, double *mean)
 {
-    reduce(seconds, mean, present.blocks, MPI_DOUBLE, MPI_SUM);
+    rounds_reduce(seconds, mean, present.blocks, MPI_DOUBLE, MPI_SUM);
     for (int i = 0; i < present.blocks; i++)
         mean[i] /= anchor->size * steps;
 }
@@ -158,7 +158,7 @@ static void average(double *seconds, int steps, double *mean)
 static void tell_warm(void)
 {
     double first_s[CCO_BLOCKS], least = INFINITY;
-    average(present.first_s, 1, first_s);
+    rounds_average(present.first_s, 1, first_s);
     for (int i = 0; i < present.blocks; i++)
         least = fmin(least, first_s[i]);
     for (int i = 0; tells && i < present.blocks; i++) {
@@ -172,7 +172,7 @@ static void take_winner(void)
 {
     if (tells && next.arm != judge->reference) {
         const cco_interval *more = &judge->interval[next.arm];
-        gained.centre += more->centre;
+        gained.center += more->center;
         gained.low += more->low;
         gained.high += more->high;
     }
@@ -189,7 +189,7 @@ static bool end_heat(void)
     if (!cco_online_is_on())
         return true;
     take_winner();
-    reduce(mine, of_all, 2, MPI_UINT32_T, MPI_BOR);
+    rounds_reduce(mine, of_all, 2, MPI_UINT32_T, MPI_BOR);
     used.on_any = of_all[0];
     const int arms = settings->arms;
     home = cco_online_trim(settings, home, used.on_any);
@@ -203,16 +203,16 @@ static bool end_heat(void)
     return false;
 }
 
-static bool end_round(void)
+static bool rounds_end_round(void)
 {
     double step_s[CCO_BLOCKS];
     const bool warm = next.stage == CCO_RACE_WARM;
-    average(present.seconds, next.steps - warm, step_s);
+    rounds_average(present.seconds, next.steps - warm, step_s);
     if (warm)
         tell_warm();
     else if (tells)
         cco_race_tell_round(&next, present.blocks, present.order, step_s);
-    decide(step_s);
+    rounds_decide(step_s);
     if (next.stage == CCO_RACE_OVER && end_heat())
         return true;
     start_round();
@@ -232,13 +232,13 @@ bool cco_rounds_step(void)
         return false;
     present.seconds[present.block] = cco_seconds() - present.since;
     if (++present.block == present.blocks)
-        return end_round();
+        return rounds_end_round();
     start_block();
     return false;
 }
 
 /* How much less time a step takes, in percent. */
-static double percent(double logarithm)
+static double rounds_percent(double logarithm)
 {
     return -100 * expm1(logarithm);
 }
@@ -247,7 +247,7 @@ static const char *without_gain(const char *variable)
 {
     if (strcmp(variable, "CRESTA_GUARD") == 0)
         return "what is chosen stays: the MPI's own is not clearly faster";
-    if (!over && judge->favourite != 0)
+    if (!over && judge->favorite != 0)
         return "the program ended before it was certain what is fastest; the best so far";
     return over ? "nothing that was tried is clearly faster than what is chosen anyway"
                 : "the program ended before it was clear what is fastest";
@@ -262,7 +262,8 @@ static void report_choice(const char *rules)
     else
         cco_log(CCO_LOG_WARN,
                 "%s: a time step takes %.1f %% less time (95 %% interval %.1f to %.1f %%) with %s",
-                variable, percent(gained.centre), percent(gained.high), percent(gained.low), rules);
+                variable, rounds_percent(gained.center), rounds_percent(gained.high),
+                rounds_percent(gained.low), rules);
 }
 
 void cco_rounds_report(const char *why)
@@ -275,7 +276,7 @@ void cco_rounds_report(const char *why)
         cco_log(CCO_LOG_WARN, "%s: nothing was tried: %s", variable, why);
     } else if (tells) {
         const double spent = cco_seconds() - judge->born;
-        cco_online_rules(home != 0 ? home : judge->favourite, used.ever | used.on_any, rules,
+        cco_online_rules(home != 0 ? home : judge->favorite, used.ever | used.on_any, rules,
                          sizeof rules);
         report_choice(rules);
         cco_log(CCO_LOG_WARN, "%s: the trials took %.3f s, %.1f %% of the time since then",

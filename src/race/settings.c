@@ -19,7 +19,8 @@ typedef struct reader {
     size_t room;
 } reader;
 
-__attribute__((format(printf, 2, 3))) static bool fail(const reader *r, const char *format, ...)
+__attribute__((format(printf, 2, 3))) static bool race_settings_fail(const reader *r,
+                                                                     const char *format, ...)
 {
     va_list more;
     const int used = snprintf(r->error, r->room, "CRESTA_RACE: line %d: ", r->line);
@@ -62,20 +63,21 @@ static bool read_arm(cco_race_settings *s, reader *r, char *text)
     char wrong[768], source[64];
     char *rules = rest_of(text);
     if (s->arms == CCO_FILED_ARMS)
-        return fail(r, "more than %d arms", CCO_FILED_ARMS);
+        return race_settings_fail(r, "more than %d arms", CCO_FILED_ARMS);
     if (*text == '\0' || strlen(text) >= sizeof arm->name || *rules == '\0')
-        return fail(r, "expected arm NAME RULES, with a name of 1 to %zu characters",
-                    sizeof arm->name - 1);
+        return race_settings_fail(r, "expected arm NAME RULES, with a name of 1 to %zu characters",
+                                  sizeof arm->name - 1);
     for (int i = 0; i < s->arms; i++)
         if (strcmp(s->arm[i].name, text) == 0)
-            return fail(r, "two arms have the name %s", text);
+            return race_settings_fail(r, "two arms have the name %s", text);
     for (const char *c = text; *c != '\0'; c++)
         if (!isgraph((unsigned char)*c) || *c == '"' || *c == '\\')
-            return fail(r, "the name of an arm has a character that cannot be printed in JSON");
+            return race_settings_fail(
+                r, "the name of an arm has a character that cannot be printed in JSON");
     snprintf(source, sizeof source, "arm %s", text);
     arm->rules = cco_rules_parse(rules, source, wrong, sizeof wrong);
     if (arm->rules == NULL)
-        return fail(r, "%s", wrong);
+        return race_settings_fail(r, "%s", wrong);
     snprintf(arm->name, sizeof arm->name, "%s", text);
     s->arms++;
     return true;
@@ -99,33 +101,35 @@ static const struct {
                {"every_call", offsetof(cco_race_settings, every_call), 1}};
 enum { NUMBERS = sizeof numbers / sizeof numbers[0] };
 
-static bool read_number(cco_race_settings *s, const reader *r, int i, const char *text)
+static bool race_settings_read_number(cco_race_settings *s, const reader *r, int i,
+                                      const char *text)
 {
     char *end;
     const double number = strtod(text, &end);
     if (*text == '\0' || *end != '\0' || !(number >= 0 && number <= numbers[i].most))
-        return fail(r, "%s %.40s: expected a number from 0 to %.0f", numbers[i].word, text,
-                    numbers[i].most);
+        return race_settings_fail(r, "%s %.40s: expected a number from 0 to %.0f", numbers[i].word,
+                                  text, numbers[i].most);
     *(double *)((char *)s + numbers[i].at) = number;
     return true;
 }
 
-static bool read_word(cco_race_settings *s, reader *r, const char *word, char *rest)
+static bool race_settings_read_word(cco_race_settings *s, reader *r, const char *word, char *rest)
 {
     if (strcmp(word, "arm") == 0)
         return read_arm(s, r, rest);
     if (strcmp(word, "output") == 0) {
         free(s->output);
         s->output = strdup(rest);
-        return (*rest != '\0' && s->output != NULL) || fail(r, "expected output FILE");
+        return (*rest != '\0' && s->output != NULL) ||
+               race_settings_fail(r, "expected output FILE");
     }
     for (int i = 0; i < NUMBERS; i++)
         if (strcmp(word, numbers[i].word) == 0)
-            return read_number(s, r, i, rest);
+            return race_settings_read_number(s, r, i, rest);
     char known[256] = "";
     for (int i = 0; i < NUMBERS; i++)
         snprintf(known + strlen(known), sizeof known - strlen(known), "%s, ", numbers[i].word);
-    return fail(r, "\"%.40s\": expected %soutput or arm", word, known);
+    return race_settings_fail(r, "\"%.40s\": expected %soutput or arm", word, known);
 }
 
 static bool read_lines(cco_race_settings *s, reader *r, bool wanted)
@@ -134,20 +138,23 @@ static bool read_lines(cco_race_settings *s, reader *r, bool wanted)
     for (char *line; good && (line = next_line(r)) != NULL; free(line)) {
         if (r->line == 1) {
             good = strncmp(line, first_line, sizeof first_line - 1) == 0 ||
-                   fail(r, "expected \"%s\"", first_line);
+                   race_settings_fail(r, "expected \"%s\"", first_line);
             continue;
         }
         char *word = line + strspn(line, " \t\r");
         if (*word != '\0')
-            good = read_word(s, r, word, rest_of(word));
+            good = race_settings_read_word(s, r, word, rest_of(word));
     }
     if (good && *r->at != '\0')
-        return fail(r, "no memory");
+        return race_settings_fail(r, "no memory");
     if (good && !wanted && s->arms > 0)
-        return fail(r, "CRESTA_ONLINE and CRESTA_GUARD have arms of their own: expected none here");
+        return race_settings_fail(
+            r, "CRESTA_ONLINE and CRESTA_GUARD have arms of their own: expected none here");
     if (good && !wanted && s->calls > 0)
-        return fail(r, "CRESTA_ONLINE and CRESTA_GUARD compare steps: expected no calls here");
-    return good && wanted && s->arms < 2 ? fail(r, "expected two arms or more") : good;
+        return race_settings_fail(
+            r, "CRESTA_ONLINE and CRESTA_GUARD compare steps: expected no calls here");
+    return good && wanted && s->arms < 2 ? race_settings_fail(r, "expected two arms or more")
+                                         : good;
 }
 
 void cco_race_settings_preset(cco_race_settings *s)

@@ -54,7 +54,7 @@ static cco_race_point point_of(const turns *t, cco_coll coll, const row *r)
     return (cco_race_point){t->number, t->lead, coll, r->size_class, t->state->size};
 }
 
-static bool is_spawned(void)
+static bool race_turns_is_spawned(void)
 {
     MPI_Comm parent = MPI_COMM_NULL;
     return PMPI_Comm_get_parent(&parent) == MPI_SUCCESS && parent != MPI_COMM_NULL;
@@ -65,7 +65,7 @@ void cco_turns_begin(const cco_race_settings *settings)
     int rank = 0, size = 1;
     race = settings;
     cco_arms_begin(settings);
-    if (!cco_world_rank(&rank) || is_spawned())
+    if (!cco_world_rank(&rank) || race_turns_is_spawned())
         return;
     PMPI_Comm_size(MPI_COMM_WORLD, &size);
     const int stride = (size + MOST_WRITERS - 1) / MOST_WRITERS;
@@ -84,13 +84,13 @@ static void end_youth(turns *t)
             const cco_race_point point = point_of(t, (cco_coll)coll, r);
             if (r->young_calls > 0 &&
                 __atomic_add_fetch(&youths, 1, __ATOMIC_RELAXED) <= MOST_YOUTHS)
-                cco_race_tell_youth(&point, t->youth, r->young_calls, r->young_s);
+                cco_race_note_first_calls(&point, t->youth, r->young_calls, r->young_s);
             r->young_calls = 0;
         }
     }
 }
 
-static void release(void *data)
+static void race_turns_release(void *data)
 {
     turns *t = data;
     end_youth(t);
@@ -107,7 +107,7 @@ static void release(void *data)
 /* The number of a communicator is beyond all that its ranks know: those that a rank meets one after
  * the other go through the arms.  Two that have no rank in common may have one number; the first
  * of their ranks in the world tells them apart. */
-static void agree(turns *t)
+static void race_turns_agree(turns *t)
 {
     int rank = 0;
     uint64_t known = __atomic_add_fetch(&numbers, 1, __ATOMIC_RELAXED), most[2];
@@ -139,9 +139,9 @@ void cco_turns_set_up(cco_comm *state)
     cco_arms_set_up(state);
     if (state->size == 1 || cco_comm_attached(state, &key) != NULL)
         return;
-    turns *t = cco_comm_attach(state, &key, sizeof *t, release);
+    turns *t = cco_comm_attach(state, &key, sizeof *t, race_turns_release);
     t->state = state;
-    agree(t);
+    race_turns_agree(t);
     t->young = (int)race->youth;
     t->youth = arm_of_youth(t->number);
     state->watched |= CCO_WATCHED_CALLS | CCO_WATCHED_TIMES;
@@ -168,7 +168,7 @@ static row *find_row(turns *t, cco_coll coll, int size_class)
 }
 
 /* Before what may be the last thing that this rank does. */
-static void tell_first(const turns *t, cco_coll coll, const row *r, int arm)
+static void race_turns_tell_first(const turns *t, cco_coll coll, const row *r, int arm)
 {
     const uint32_t bit = 1u << arm;
     if (__atomic_fetch_or(&seen[coll][r->size_class], bit, __ATOMIC_RELAXED) & bit)
@@ -187,12 +187,12 @@ void cco_turns_call(cco_comm *state, cco_coll coll, MPI_Count bytes)
     row *r = find_row(t, coll, cco_size_class(bytes));
     const int arm = t->young > 0 ? t->youth : cco_turn_arm(&r->turn);
     cco_arms_take(state, arm);
-    tell_first(t, coll, r, arm);
+    race_turns_tell_first(t, coll, r, arm);
     t->on = r;
     t->since = cco_seconds();
 }
 
-static void end_round(turns *t, cco_coll coll, row *r)
+static void race_turns_end_round(turns *t, cco_coll coll, row *r)
 {
     const cco_race_point point = point_of(t, coll, r);
     if (cco_turn_counted(&r->turn) > 0)
@@ -221,7 +221,7 @@ void cco_turns_called(cco_comm *state, cco_coll coll)
     if (cco_turn_counts(&r->turn))
         r->seconds[r->turn.block] += now - t->since;
     if (cco_turn_next(&r->turn))
-        end_round(t, coll, r);
+        race_turns_end_round(t, coll, r);
 }
 
 static void end_of(cco_comm *state)

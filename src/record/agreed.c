@@ -12,14 +12,15 @@
 #include "tune/agree.h"
 
 /* The largest of each number over all ranks. */
-static int largest(const void *mine, void *all, int count, MPI_Datatype type, cco_comm *state)
+static int agreed_largest(const void *mine, void *all, int count, MPI_Datatype type,
+                          cco_comm *state)
 {
     const int rc = cco_service_allreduce(mine, all, count, type, MPI_MAX, state->comm);
     return rc == MPI_SUCCESS || !cco_comm_has_failed(state) ? rc : state->error;
 }
 
 /* Why this rank has no recording, and in which call; NULL if it has one. */
-static const char *failure(const cco_recorder *r, int *call)
+static const char *agreed_failure(const cco_recorder *r, int *call)
 {
     for (*call = 0; *call < r->count; ++*call)
         if (!r->calls[*call]->succeeded)
@@ -27,10 +28,10 @@ static const char *failure(const cco_recorder *r, int *call)
     return r->failed;
 }
 
-static void say_failure(const cco_recorder *r)
+static void agreed_say_failure(const cco_recorder *r)
 {
     int call;
-    const char *why = failure(r, &call);
+    const char *why = agreed_failure(r, &call);
     cco_say("CRESTA_Record_end on communicator '%s': no recording is made: call %d %s on rank %d",
             r->state->name, call + 1, why, r->state->rank);
 }
@@ -47,7 +48,7 @@ static int first_difference(const cco_recorder *r, int least)
         mine[k] = cco_recorded_signature(r->calls[k], r->state);
         mine[n + k] = ~mine[k];
     }
-    if (largest(mine, all, 2 * least, MPI_UINT64_T, r->state) == MPI_SUCCESS)
+    if (agreed_largest(mine, all, 2 * least, MPI_UINT64_T, r->state) == MPI_SUCCESS)
         while (i < least && all[i] == ~all[least + i])
             i++;
     free(mine);
@@ -75,7 +76,7 @@ int cco_agreed_calls(cco_recorder *r)
     enum { COUNT, FAILED, CALLS, WORDS };
     uint64_t words[WORDS], most[WORDS], least[WORDS];
     int call;
-    const bool failed = failure(r, &call) != NULL;
+    const bool failed = agreed_failure(r, &call) != NULL;
     words[COUNT] = (uint64_t)r->count;
     words[FAILED] = failed ? (uint64_t)r->state->rank : UINT64_MAX;
     words[CALLS] = 0;
@@ -85,7 +86,7 @@ int cco_agreed_calls(cco_recorder *r)
         return cco_comm_has_failed(r->state) ? r->state->error : MPI_ERR_INTERN;
     if (least[FAILED] != UINT64_MAX) {
         if (least[FAILED] == (uint64_t)r->state->rank)
-            say_failure(r);
+            agreed_say_failure(r);
         return cco_comm_refuse(r->state, MPI_ERR_OTHER);
     }
     if (least[COUNT] == most[COUNT] && least[CALLS] == most[CALLS])
@@ -114,7 +115,7 @@ int cco_agreed_parts(cco_recorder *r, int *before)
         mine[i] = r->calls[i]->path == CCO_PATH_NONE;
         mine[n + i] = last_dependence(r, i);
     }
-    const int rc = largest(mine, all, 2 * n, MPI_INT, r->state);
+    const int rc = agreed_largest(mine, all, 2 * n, MPI_INT, r->state);
     for (int i = 0; rc == MPI_SUCCESS && i < n; i++) {
         cco_recorded *call = r->calls[i];
         before[i] = all[n + i];
@@ -132,7 +133,7 @@ int cco_agreed(cco_comm *state, int rc)
 {
     const int mine = rc;
     int all = MPI_ERR_INTERN;
-    if (largest(&mine, &all, 1, MPI_INT, state) != MPI_SUCCESS)
+    if (agreed_largest(&mine, &all, 1, MPI_INT, state) != MPI_SUCCESS)
         return state->error != MPI_SUCCESS ? state->error : MPI_ERR_INTERN;
     return rc != MPI_SUCCESS ? rc : all != MPI_SUCCESS ? MPI_ERR_OTHER : rc;
 }

@@ -8,7 +8,7 @@
 #include "record/replay_failure.h"
 #include "sched/engine_run.h"
 
-static bool any(const cco_replay *r, cco_path path)
+static bool paths_any(const cco_replay *r, cco_path path)
 {
     for (int i = 0; i < r->count; i++)
         if (r->calls[i]->path == path)
@@ -16,7 +16,7 @@ static bool any(const cco_replay *r, cco_path path)
     return false;
 }
 
-static void replace(cco_replay *r, cco_path path, cco_path by, const char *why)
+static void paths_replace(cco_replay *r, cco_path path, cco_path by, const char *why)
 {
     for (int i = 0; i < r->count; i++)
         if (r->calls[i]->path == path) {
@@ -25,8 +25,8 @@ static void replace(cco_replay *r, cco_path path, cco_path by, const char *why)
         }
 }
 
-static void over(cco_replay *r, cco_path path, const cco_transport *transport, void *shared,
-                 cco_unlike *unlike)
+static void paths_over(cco_replay *r, cco_path path, const cco_transport *transport, void *shared,
+                       cco_unlike *unlike)
 {
     cco_scheduled_over(&r->over[path], transport, shared, unlike, r->state);
     r->over[path].hook.trace = NULL; /* it may outlive the state, */
@@ -42,7 +42,7 @@ static void lose_seat(void *replay, int error, int lost)
 }
 
 /* Between the ranks of a node through memory, if they have it, and by messages otherwise. */
-static void open_nodes(cco_replay *r)
+static void paths_open_nodes(cco_replay *r)
 {
     r->map = cco_node_map_keep(r->state->nodes.map);
     cco_stream_sets *sets = cco_stream_sets_make(r->state, CCO_PATH_NODES, 1, &r->channel,
@@ -53,8 +53,8 @@ static void open_nodes(cco_replay *r)
                            .node = r->map->node[r->rank],
                            .streams = set != NULL ? &set->stream : NULL,
                            .messages = &r->p2p};
-    over(r, CCO_PATH_NODES, &cco_transport_route, &r->route,
-         set != NULL ? &set->stream.unlike : NULL);
+    paths_over(r, CCO_PATH_NODES, &cco_transport_route, &r->route,
+               set != NULL ? &set->stream.unlike : NULL);
 }
 
 static void open_segment(cco_replay *r)
@@ -64,32 +64,32 @@ static void open_segment(cco_replay *r)
     r->sets[CCO_PATH_SEGMENT] = sets;
     cco_stream_set *set = sets != NULL ? cco_stream_sets_next(sets) : NULL;
     if (set != NULL)
-        over(r, CCO_PATH_SEGMENT, &cco_transport_stream, &set->stream, &set->stream.unlike);
+        paths_over(r, CCO_PATH_SEGMENT, &cco_transport_stream, &set->stream, &set->stream.unlike);
     else
-        replace(r, CCO_PATH_SEGMENT, CCO_PATH_MESSAGES, "the ranks share no memory for it");
+        paths_replace(r, CCO_PATH_SEGMENT, CCO_PATH_MESSAGES, "the ranks share no memory for it");
 }
 
 void cco_replay_paths_open(cco_replay *r)
 {
-    const bool nodes = any(r, CCO_PATH_NODES), segment = any(r, CCO_PATH_SEGMENT);
-    if (!nodes && !segment && !any(r, CCO_PATH_MESSAGES))
+    const bool nodes = paths_any(r, CCO_PATH_NODES), segment = paths_any(r, CCO_PATH_SEGMENT);
+    if (!nodes && !segment && !paths_any(r, CCO_PATH_MESSAGES))
         return;
     if (!cco_channel_open(&r->channel, r->state->comm)) {
         const char *why = "the MPI could not make a communicator for messages";
         r->channel.comm = MPI_COMM_NULL;
-        replace(r, CCO_PATH_MESSAGES, CCO_PATH_NONE, why);
-        replace(r, CCO_PATH_NODES, CCO_PATH_NONE, why);
-        replace(r, CCO_PATH_SEGMENT, CCO_PATH_NONE, why);
+        paths_replace(r, CCO_PATH_MESSAGES, CCO_PATH_NONE, why);
+        paths_replace(r, CCO_PATH_NODES, CCO_PATH_NONE, why);
+        paths_replace(r, CCO_PATH_SEGMENT, CCO_PATH_NONE, why);
         return;
     }
     r->p2p.channel = &r->channel;
     cco_replay_watch(r);
-    over(r, CCO_PATH_MESSAGES, &cco_transport_p2p, &r->p2p, NULL);
+    paths_over(r, CCO_PATH_MESSAGES, &cco_transport_p2p, &r->p2p, NULL);
     if (nodes)
-        open_nodes(r);
+        paths_open_nodes(r);
     if (segment)
         open_segment(r);
-    if (nodes || any(r, CCO_PATH_MESSAGES))
+    if (nodes || paths_any(r, CCO_PATH_MESSAGES))
         r->level = CCO_PROGRESS_MPI;
 }
 

@@ -20,7 +20,7 @@ bool cco_ranges_add(cco_ranges *ranges, uintptr_t low, uintptr_t high)
     return true;
 }
 
-static int compare(const void *a, const void *b)
+static int ranges_compare(const void *a, const void *b)
 {
     const cco_range *x = a, *y = b;
     return (x->low > y->low) - (x->low < y->low);
@@ -30,7 +30,7 @@ void cco_ranges_settle(cco_ranges *ranges)
 {
     int count = 0;
     if (ranges->count > 1)
-        qsort(ranges->list, (size_t)ranges->count, sizeof *ranges->list, compare);
+        qsort(ranges->list, (size_t)ranges->count, sizeof *ranges->list, ranges_compare);
     for (int i = 0; i < ranges->count; i++) {
         cco_range *last = count > 0 ? &ranges->list[count - 1] : NULL;
         const cco_range here = ranges->list[i];

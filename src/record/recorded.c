@@ -7,37 +7,37 @@
 
 #include "core/config.h"
 #include "core/data.h"
-#include "core/fresh.h"
+#include "core/dup_bare.h"
 #include "progress/path.h"
 
 /* The program may free a derived type: keeps another. */
-static bool hold(cco_recorded *r, MPI_Datatype *type)
+static bool recorded_hold(cco_recorded *r, MPI_Datatype *type)
 {
     MPI_Datatype made;
     if (!cco_type_derived(*type))
         return true;
-    if (cco_fresh_type(*type, &made) != MPI_SUCCESS)
+    if (cco_type_dup_bare(*type, &made) != MPI_SUCCESS)
         return false;
     r->types[r->held++] = *type = made;
     return true;
 }
 
 /* Those of a side; `type` is the member of the call, the array is a copy. */
-static bool hold_side(cco_recorded *r, const cco_buffer *side, MPI_Datatype *type)
+static bool recorded_hold_side(cco_recorded *r, const cco_buffer *side, MPI_Datatype *type)
 {
     MPI_Datatype *list = (MPI_Datatype *)(uintptr_t)side->types;
     if (side->blocks == 0)
         return true;
     if (list == NULL)
-        return hold(r, type);
+        return recorded_hold(r, type);
     for (int i = 0; i < side->blocks; i++)
-        if (!hold(r, &list[i]))
+        if (!recorded_hold(r, &list[i]))
             return false;
     return true;
 }
 
 /* Some calls have one type: those with one buffer, and reductions. */
-static bool hold_types(cco_recorded *r, const cco_comm *state)
+static bool recorded_hold_types(cco_recorded *r, const cco_comm *state)
 {
     const int properties = cco_coll_infos[r->call.coll].properties;
     cco_buffer in, out;
@@ -49,15 +49,16 @@ static bool hold_types(cco_recorded *r, const cco_comm *state)
     const bool one = properties & CCO_REDUCTION || r->call.coll == CCO_BCAST ||
                      r->call.sendbuf == MPI_IN_PLACE;
     if (!one)
-        return hold_side(r, &in, &r->call.sendtype) && hold_side(r, &out, &r->call.recvtype);
-    const bool done = hold_side(r, out.blocks > 0 ? &out : &in, &r->call.recvtype);
+        return recorded_hold_side(r, &in, &r->call.sendtype) &&
+               recorded_hold_side(r, &out, &r->call.recvtype);
+    const bool done = recorded_hold_side(r, out.blocks > 0 ? &out : &in, &r->call.recvtype);
     if (r->call.coll == CCO_BCAST || properties & CCO_REDUCTION)
         r->call.sendtype = r->call.recvtype;
     return done;
 }
 
 /* Adds the memory of an end, block by block. */
-static bool touch(cco_ranges *ranges, const cco_call *c, const cco_buffer *end)
+static bool recorded_touch(cco_ranges *ranges, const cco_call *c, const cco_buffer *end)
 {
     ptrdiff_t next = 0;
     for (int i = 0; i < end->blocks; i++) {
@@ -86,8 +87,8 @@ static bool touch_all(cco_recorded *r, const cco_comm *state)
     cco_touched *t = &r->touched;
     cco_bound_ends(state, &r->call, &in, &out);
     const bool gives = r->call.coll == CCO_BCAST && r->call.root == state->rank;
-    const bool fine = touch(&t->read, &r->call, &in) &&
-                      touch(gives ? &t->read : &t->written, &r->call, &out);
+    const bool fine = recorded_touch(&t->read, &r->call, &in) &&
+                      recorded_touch(gives ? &t->read : &t->written, &r->call, &out);
     cco_ranges_settle(&t->read);
     cco_ranges_settle(&t->written);
     return fine;
@@ -100,8 +101,8 @@ cco_recorded *cco_recorded_new(const cco_comm *state, const cco_way *way, const 
         return NULL;
     r->call = *call;
     r->way = *way;
-    if (cco_copy_only_arrays(&r->call, &r->copies) == MPI_SUCCESS && hold_types(r, state) &&
-        touch_all(r, state))
+    if (cco_copy_only_arrays(&r->call, &r->copies) == MPI_SUCCESS &&
+        recorded_hold_types(r, state) && touch_all(r, state))
         return r;
     cco_recorded_free(r);
     return NULL;
@@ -137,7 +138,7 @@ uint64_t cco_recorded_signature(const cco_recorded *r, const cco_comm *state)
 }
 
 /* Why no schedule of ours can take part in a plan; NULL if it can. */
-static const char *unfit(const cco_call *call, cco_path path)
+static const char *recorded_unfit(const cco_call *call, cco_path path)
 {
     if (!(cco_coll_infos[call->coll].properties & CCO_REDUCTION))
         return NULL;
@@ -157,8 +158,8 @@ static cco_path path_of(cco_path named)
     case CCO_PATH_NODES:
     case CCO_PATH_SEGMENT:
         return named;
-    case CCO_PATH_SINGLE: /* merged messages are small */
-    case CCO_PATH_LARGE:
+    case CCO_PATH_SHM_COPY_ONCE: /* merged messages are small */
+    case CCO_PATH_SHM_AUTO:
         return CCO_PATH_SEGMENT;
     default:
         return CCO_PATH_NONE;
@@ -173,7 +174,7 @@ void cco_recorded_find_path(cco_recorded *r, cco_comm *state)
     if (r->path == CCO_PATH_NONE || why != NULL)
         r->why = "its model runs no schedules that can be merged";
     else
-        r->why = unfit(&r->call, r->path);
+        r->why = recorded_unfit(&r->call, r->path);
     if (r->why != NULL)
         r->path = CCO_PATH_NONE;
     else if (state->size == 1) /* there is nobody to share memory with */

@@ -15,7 +15,7 @@ static _Thread_local int copies; /* of the program's buffers in the call that th
 static const char key;           /* its address is the key */
 
 /* The communicator is freed: the program will still end the recording. */
-static void release(void *data)
+static void recorder_release(void *data)
 {
     cco_recorder **kept = data;
     if (*kept != NULL)
@@ -33,7 +33,7 @@ void cco_recorder_begin(cco_comm *state)
 {
     cco_recorder **kept = cco_comm_attached(state, &key);
     if (kept == NULL)
-        kept = cco_comm_attach(state, &key, sizeof *kept, release);
+        kept = cco_comm_attach(state, &key, sizeof *kept, recorder_release);
     cco_recorder *r = calloc(1, sizeof *r);
     if (r == NULL) /* to go on without it on one rank would hang the others */
         cco_fatal("no memory for a recording on communicator '%s'", state->name);
@@ -70,7 +70,7 @@ void cco_recorder_free(cco_recorder *r)
     free(r);
 }
 
-static bool make_room(cco_recorder *r)
+static bool recorder_make_room(cco_recorder *r)
 {
     if (r->count < r->room)
         return true;
@@ -83,7 +83,7 @@ static bool make_room(cco_recorder *r)
     return true;
 }
 
-static void fail(cco_recorder *r, const char *why)
+static void recorder_fail(cco_recorder *r, const char *why)
 {
     if (r->failed == NULL)
         r->failed = why;
@@ -93,7 +93,7 @@ void cco_recorder_fails(cco_comm *state)
 {
     cco_recorder *r = recorder_of(state);
     if (r != NULL)
-        fail(r, "has failed");
+        recorder_fail(r, "has failed");
 }
 
 void cco_recorder_passes_copies(int change)
@@ -107,18 +107,18 @@ void cco_recorder_note(cco_comm *state, const cco_way *way, const cco_call *call
     if (r == NULL)
         return;
     if (!cco_arguments_valid(state, call)) {
-        fail(r, "has wrong arguments");
+        recorder_fail(r, "has wrong arguments");
         return;
     }
     if (copies > 0) {
-        fail(r, "has an array section with gaps as a buffer");
+        recorder_fail(r, "has an array section with gaps as a buffer");
         return;
     }
-    cco_recorded *made = make_room(r) ? cco_recorded_new(state, way, call) : NULL;
+    cco_recorded *made = recorder_make_room(r) ? cco_recorded_new(state, way, call) : NULL;
     if (made != NULL)
         r->calls[r->count++] = made;
     else
-        fail(r, "cannot be recorded: there is no memory");
+        recorder_fail(r, "cannot be recorded: there is no memory");
 }
 
 void cco_recorder_ended(cco_comm *state, int rc)
@@ -129,5 +129,5 @@ void cco_recorder_ended(cco_comm *state, int rc)
     if (rc == MPI_SUCCESS)
         r->calls[r->count - 1]->succeeded = true;
     else
-        fail(r, "has failed");
+        recorder_fail(r, "has failed");
 }

@@ -27,7 +27,7 @@ static cco_replay *table[RECORDINGS];
 static const char key; /* its address is the key */
 
 /* The communicator is freed. */
-static void release(void *data)
+static void recording_release(void *data)
 {
     cco_replay **list = data;
     pthread_mutex_lock(&lock);
@@ -40,7 +40,7 @@ static void release(void *data)
 }
 
 /* A process of the communicator has failed. */
-static void leave(void *data, int error)
+static void recording_leave(void *data, int error)
 {
     cco_replay **list = data;
     pthread_mutex_lock(&lock);
@@ -53,8 +53,8 @@ static void link_to_comm(cco_replay *r)
 {
     cco_replay **list = cco_comm_attached(r->state, &key);
     if (list == NULL) {
-        list = cco_comm_attach(r->state, &key, sizeof *list, release);
-        cco_comm_on_failure(r->state, leave, list);
+        list = cco_comm_attach(r->state, &key, sizeof *list, recording_release);
+        cco_comm_on_failure(r->state, recording_leave, list);
     }
     pthread_mutex_lock(&lock);
     r->beside = *list;
@@ -91,7 +91,7 @@ static void free_replay(cco_replay *r)
 
 /* Calls that do not depend on each other, and run over one path, are a part; others are one each.
  */
-static void divide(cco_replay *r, const int *before)
+static void recording_divide(cco_replay *r, const int *before)
 {
     cco_replay_part *part = NULL;
     for (int i = 0; i < r->count; i++) {
@@ -138,7 +138,7 @@ static int bind_calls(cco_replay *r)
 }
 
 /* The counts that an algorithm asks for, which do not change any more. */
-static int share_counts(cco_replay *r)
+static int recording_share_counts(cco_replay *r)
 {
     int rc = MPI_SUCCESS;
     for (int i = 0; i < r->count && rc == MPI_SUCCESS; i++) {
@@ -237,7 +237,7 @@ static int make_plans(cco_replay *r)
 {
     int rc = bind_calls(r);
     if (rc == MPI_SUCCESS)
-        rc = share_counts(r);
+        rc = recording_share_counts(r);
     if (rc == MPI_SUCCESS)
         rc = build_calls(r);
     if (rc == MPI_SUCCESS)
@@ -246,7 +246,7 @@ static int make_plans(cco_replay *r)
 }
 
 /* Which calls are not merged, and why. */
-static void report(const cco_replay *r)
+static void recording_report(const cco_replay *r)
 {
     int merged = 0;
     if (r->rank != 0)
@@ -267,7 +267,7 @@ static void report(const cco_replay *r)
 }
 
 /* A handle; 0 if there are none left. */
-static int enter(cco_replay *r)
+static int recording_enter(cco_replay *r)
 {
     int handle = 0;
     pthread_mutex_lock(&lock);
@@ -280,7 +280,7 @@ static int enter(cco_replay *r)
 }
 
 /* Where CRESTA_FALLBACK forbids an algorithm, it has been said. */
-static void say_failure(const cco_comm *state, int rc)
+static void recording_say_failure(const cco_comm *state, int rc)
 {
     if (state->rank == 0 && rc != MPI_ERR_UNSUPPORTED_OPERATION)
         cco_say("CRESTA_Record_end on communicator '%s': no plan is made: %s", state->name,
@@ -301,16 +301,16 @@ int cco_recording_make(cco_recorder *recorder, int *handle)
         rc = cco_agreed(state, there ? MPI_SUCCESS : MPI_ERR_NO_MEM);
     if (rc == MPI_SUCCESS) {
         cco_replay_paths_open(r);
-        divide(r, before);
+        recording_divide(r, before);
         rc = make_plans(r);
     }
     free(before);
-    *handle = rc == MPI_SUCCESS ? enter(r) : 0;
+    *handle = rc == MPI_SUCCESS ? recording_enter(r) : 0;
     rc = cco_agreed(state, rc == MPI_SUCCESS && *handle == 0 ? MPI_ERR_NO_MEM : rc);
     if (rc == MPI_SUCCESS) {
         cco_replay_made(r);
         link_to_comm(r);
-        report(r);
+        recording_report(r);
         return rc;
     }
     if (*handle != 0)
@@ -319,7 +319,7 @@ int cco_recording_make(cco_recorder *recorder, int *handle)
     free_replay(r);
     if (state->error != MPI_SUCCESS)
         return state->error;
-    say_failure(state, rc);
+    recording_say_failure(state, rc);
     return cco_comm_refuse(state, rc);
 }
 

@@ -20,13 +20,13 @@ typedef struct room {
     bool active; /* a request is, and the MPI may write to `theirs` */
 } room;
 
-static size_t bytes_of(const cco_step *step)
+static size_t rehearse_bytes_of(const cco_step *step)
 {
     return step->kind == CCO_STEP_SEND ? step->a.n : step->b.n;
 }
 
 /* A sender's words have one tag, a receiver's the other: so they come in the order of messages. */
-static int exchange(cco_message_levels *l, room *room, int tag)
+static int rehearse_exchange(cco_message_levels *l, room *room, int tag)
 {
     const MPI_Comm comm = room->channel->comm;
     int count = 0, rc = MPI_SUCCESS;
@@ -36,7 +36,7 @@ static int exchange(cco_message_levels *l, room *room, int tag)
         if (!cco_step_is_message(step))
             continue;
         room->peers[count] = room->peers[count + 1] = step->peer;
-        room->mine[i] = (word){l->least, (int64_t)bytes_of(step)};
+        room->mine[i] = (word){l->least, (int64_t)rehearse_bytes_of(step)};
         rc = PMPI_Irecv(&room->theirs[i], 2, MPI_INT64_T, step->peer, from, comm,
                         &room->requests[count++]);
         if (rc == MPI_SUCCESS)
@@ -50,7 +50,7 @@ static int exchange(cco_message_levels *l, room *room, int tag)
 }
 
 /* False if the ends of a message differ. */
-static bool meet(cco_message_levels *l, const room *room)
+static bool rehearse_meet(cco_message_levels *l, const room *room)
 {
     bool same = true;
     for (int i = l->first; i < l->end; i++) {
@@ -67,8 +67,8 @@ static int go_through(cco_message_levels *l, room *room, int tag)
     bool same = true;
     int rc;
     do {
-        rc = exchange(l, room, tag);
-        same = rc == MPI_SUCCESS && meet(l, room) && same;
+        rc = rehearse_exchange(l, room, tag);
+        same = rc == MPI_SUCCESS && rehearse_meet(l, room) && same;
     } while (rc == MPI_SUCCESS && cco_message_levels_next(l));
     return rc != MPI_SUCCESS || same ? rc : MPI_ERR_TRUNCATE;
 }

@@ -13,13 +13,13 @@
 static cco_replay *started; /* stack */
 static cco_replay *running; /* list */
 
-static void set_phase(cco_replay *r, cco_replay_phase phase)
+static void replay_set_phase(cco_replay *r, cco_replay_phase phase)
 {
     __atomic_store_n(&r->phase, (int)phase, __ATOMIC_RELEASE);
 }
 
 /* Data that lie with gaps are packed before their plan, and unpacked after it. */
-static int pack(cco_replay *r, const cco_replay_part *part, bool back)
+static int replay_pack(cco_replay *r, const cco_replay_part *part, bool back)
 {
     int rc = MPI_SUCCESS;
     for (int i = part->first; i < part->end && rc == MPI_SUCCESS; i++) {
@@ -37,13 +37,13 @@ static int start_part(cco_replay *r)
     const cco_transport *transport = over->plans.transport;
     int rc = transport->call != NULL ? transport->call(over->plans.shared) : MPI_SUCCESS;
     if (rc == MPI_SUCCESS)
-        rc = cco_scheduled_give_up(over, pack(r, part, false));
+        rc = cco_scheduled_give_up(over, replay_pack(r, part, false));
     return rc == MPI_SUCCESS ? cco_engine_start(part->engine, &part->binding) : rc;
 }
 
 /* Goes on with the parts from `at` on: starts a plan, or comes to the end, to a call, to an error.
  */
-static cco_replay_phase go_on(cco_replay *r)
+static cco_replay_phase replay_go_on(cco_replay *r)
 {
     if (r->rc != MPI_SUCCESS || r->at == r->parts_count)
         return CCO_REPLAY_DONE;
@@ -54,7 +54,7 @@ static cco_replay_phase go_on(cco_replay *r)
 }
 
 /* Moves a plan; true if a round ended. */
-static bool move(cco_replay *r, bool calls_mpi, cco_replay_phase *phase)
+static bool replay_move(cco_replay *r, bool calls_mpi, cco_replay_phase *phase)
 {
     const cco_replay_part *part = &r->parts[r->at];
     const int at = cco_engine_at(part->engine);
@@ -64,13 +64,13 @@ static bool move(cco_replay *r, bool calls_mpi, cco_replay_phase *phase)
     if (r->rc == MPI_SUCCESS && !done)
         r->rc = cco_replay_look_around(r, moved, calls_mpi);
     if (r->rc == MPI_SUCCESS && done)
-        r->rc = pack(r, part, true);
+        r->rc = replay_pack(r, part, true);
     if (r->rc != MPI_SUCCESS || done) {
         const cco_unlike *unlike = r->over[part->path].unlike;
         if (r->rc != MPI_SUCCESS && unlike != NULL && (unlike->met || unlike->heard))
             cco_replay_lose(r, r->rc, -1);
         r->at += done;
-        *phase = go_on(r);
+        *phase = replay_go_on(r);
         if (calls_mpi && r->rc != MPI_SUCCESS)
             cco_replay_stopped(r);
         return true;
@@ -78,7 +78,7 @@ static bool move(cco_replay *r, bool calls_mpi, cco_replay_phase *phase)
     return moved;
 }
 
-static void push(cco_replay *r)
+static void replay_push(cco_replay *r)
 {
     cco_progress_thread_count(1, r->level);
     cco_queue_count_also(1);
@@ -88,7 +88,7 @@ static void push(cco_replay *r)
         ;
 }
 
-static void adopt(void)
+static void replay_adopt(void)
 {
     cco_replay *stack = __atomic_load_n(&started, __ATOMIC_RELAXED) != NULL
                             ? __atomic_exchange_n(&started, NULL, __ATOMIC_ACQUIRE)
@@ -102,15 +102,15 @@ static void adopt(void)
 }
 
 /* By the one thread that polls.  What it sets last lets the program go on with the replay. */
-static bool poll_all(bool calls_mpi)
+static bool replay_poll_all(bool calls_mpi)
 {
     bool moved = false;
-    adopt();
+    replay_adopt();
     for (cco_replay **link = &running; *link != NULL;) {
         cco_replay *r = *link;
         cco_replay_phase phase = CCO_REPLAY_RUNNING;
         if (calls_mpi || r->level < CCO_PROGRESS_MPI)
-            moved = move(r, calls_mpi, &phase) || moved;
+            moved = replay_move(r, calls_mpi, &phase) || moved;
         if (phase == CCO_REPLAY_RUNNING) {
             link = &r->next;
             continue;
@@ -118,31 +118,31 @@ static bool poll_all(bool calls_mpi)
         *link = r->next;
         cco_progress_thread_count(-1, r->level);
         cco_queue_count_also(-1);
-        set_phase(r, phase);
+        replay_set_phase(r, phase);
     }
     return moved;
 }
 
 /* From where it is: what runs by itself, goes into the list.  MPI_SUCCESS, or the error that it has
  * come to at once. */
-static int resume(cco_replay *r)
+static int replay_resume(cco_replay *r)
 {
-    const cco_replay_phase phase = go_on(r);
+    const cco_replay_phase phase = replay_go_on(r);
     const int rc = r->rc;
-    set_phase(r, phase);
+    replay_set_phase(r, phase);
     if (phase == CCO_REPLAY_RUNNING)
-        push(r);
+        replay_push(r);
     return rc;
 }
 
 int cco_replay_start(cco_replay *r)
 {
-    cco_queue_also(CCO_QUEUE_REPLAYS, poll_all);
+    cco_queue_also(CCO_QUEUE_REPLAYS, replay_poll_all);
     r->at = r->idle = 0;
     r->rc = cco_replay_error(r);
-    const int rc = resume(r);
+    const int rc = replay_resume(r);
     if (rc != MPI_SUCCESS)
-        set_phase(r, CCO_REPLAY_IDLE);
+        replay_set_phase(r, CCO_REPLAY_IDLE);
     return rc;
 }
 
@@ -155,7 +155,7 @@ static bool is_at_call(const cco_replay *r)
  * under way any more. */
 static void make_calls(cco_replay *r, bool *told)
 {
-    set_phase(r, CCO_REPLAY_IDLE);
+    replay_set_phase(r, CCO_REPLAY_IDLE);
     while (r->rc == MPI_SUCCESS && is_at_call(r)) {
         cco_recorded *call = r->calls[r->parts[r->at].first];
         if (r->state == NULL) {
@@ -166,7 +166,7 @@ static void make_calls(cco_replay *r, bool *told)
         r->rc = call->way.model->run(r->state, &call->way, &call->call);
         *told = r->rc != MPI_SUCCESS;
     }
-    resume(r);
+    replay_resume(r);
 }
 
 int cco_replay_end(cco_replay *r, bool *told)
@@ -183,6 +183,6 @@ int cco_replay_end(cco_replay *r, bool *told)
         cco_progress_thread_spare();
     }
     cco_progress_thread_wait_outside_mpi();
-    set_phase(r, CCO_REPLAY_IDLE);
+    replay_set_phase(r, CCO_REPLAY_IDLE);
     return r->rc;
 }

@@ -40,7 +40,7 @@ void cco_replay_leave(cco_replay *r, int error)
 
 /* The class of `error` if it is that of a failure, or follows one.  Ours is revoked only by ranks
  * that know of a failure. */
-static int cause(cco_replay *r, int error)
+static int replay_failure_cause(cco_replay *r, int error)
 {
     const int known = cco_replay_error(r);
     if (known != MPI_SUCCESS || cco_ulfm_class(error) == MPI_SUCCESS)
@@ -52,7 +52,7 @@ static int cause(cco_replay *r, int error)
 /* The communicator tells recordings that are there, of which this one is none yet. */
 bool cco_replay_has_failed(cco_replay *r, int error)
 {
-    const int class = cause(r, error);
+    const int class = replay_failure_cause(r, error);
     if (class != MPI_SUCCESS)
         cco_comm_fail(r->state, class, r->lost);
     const bool failed = cco_comm_has_failed(r->state);
@@ -63,7 +63,7 @@ bool cco_replay_has_failed(cco_replay *r, int error)
 
 void cco_replay_stopped(cco_replay *r)
 {
-    const int class = cause(r, r->rc);
+    const int class = replay_failure_cause(r, r->rc);
     if (class != MPI_SUCCESS)
         cco_replay_leave(r, class);
 }

@@ -22,7 +22,7 @@ enum {
 };
 
 /* Whether the other end of a Unix socket is of this user, or of root: anybody may take a name. */
-static bool is_ours(int fd)
+static bool address_is_ours(int fd)
 {
     struct ucred who;
     socklen_t length = sizeof who;
@@ -66,7 +66,7 @@ static bool is_connected(int fd)
     return getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &length) == 0 && error == 0;
 }
 
-static bool connects(int fd, const struct addrinfo *to, bool (*stop)(void))
+static bool address_connects(int fd, const struct addrinfo *to, bool (*stop)(void))
 {
     if (connect(fd, to->ai_addr, to->ai_addrlen) == 0)
         return true;
@@ -87,7 +87,7 @@ static int connect_tcp(const char *host, const char *port, bool (*stop)(void))
     if (getaddrinfo(host, port, &hints, &to) != 0)
         return -1;
     int fd = socket(to->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    if (fd >= 0 && !connects(fd, to, stop)) {
+    if (fd >= 0 && !address_connects(fd, to, stop)) {
         close(fd);
         fd = -1;
     }
@@ -116,7 +116,7 @@ static bool read_line(int fd, char *line, size_t room, bool (*stop)(void))
 }
 
 /* Both sides know the token, and neither sends it. */
-static bool proves(int fd, const char *token, bool (*stop)(void))
+static bool address_proves(int fd, const char *token, bool (*stop)(void))
 {
     char line[128], challenge[CCO_NONCE], nonce[CCO_NONCE];
     char ours[CCO_PROOF], theirs[CCO_PROOF], expected[CCO_PROOF];
@@ -139,10 +139,10 @@ static int connect_line(const char *line, bool (*stop)(void), char token[TOKEN])
         return -1;
     if (sscanf(line, "unix %100s", name) == 1) {
         fd = connect_unix(name, stop);
-        trusted = fd >= 0 && is_ours(fd);
+        trusted = fd >= 0 && address_is_ours(fd);
     } else if (sscanf(line, "tcp %100s %15s", name, port) == 2) {
         fd = connect_tcp(name, port, stop);
-        trusted = fd >= 0 && proves(fd, token, stop);
+        trusted = fd >= 0 && address_proves(fd, token, stop);
     }
     if (fd >= 0 && !trusted)
         close(fd);
@@ -188,7 +188,7 @@ int cco_address_accept(int listener)
     const int fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
     if (fd < 0)
         return errno == EMFILE || errno == ENFILE ? CCO_ADDRESS_FULL : -1;
-    if (is_ours(fd))
+    if (address_is_ours(fd))
         return fd;
     close(fd);
     return -1;

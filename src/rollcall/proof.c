@@ -10,7 +10,7 @@
 #include <string.h>
 #include <sys/random.h>
 
-static uint64_t left(uint64_t word, int bits)
+static uint64_t proof_left(uint64_t word, int bits)
 {
     return word << bits | word >> (64 - bits);
 }
@@ -19,16 +19,16 @@ static void sip_rounds(uint64_t v[4], int count)
 {
     for (; count > 0; count--) {
         v[0] += v[1], v[2] += v[3];
-        v[1] = left(v[1], 13) ^ v[0], v[3] = left(v[3], 16) ^ v[2];
-        v[0] = left(v[0], 32);
+        v[1] = proof_left(v[1], 13) ^ v[0], v[3] = proof_left(v[3], 16) ^ v[2];
+        v[0] = proof_left(v[0], 32);
         v[2] += v[1], v[0] += v[3];
-        v[1] = left(v[1], 17) ^ v[2], v[3] = left(v[3], 21) ^ v[0];
-        v[2] = left(v[2], 32);
+        v[1] = proof_left(v[1], 17) ^ v[2], v[3] = proof_left(v[3], 21) ^ v[0];
+        v[2] = proof_left(v[2], 32);
     }
 }
 
 /* At most 8 bytes, the first one as the lowest. */
-static uint64_t word_of(const unsigned char *at, size_t bytes)
+static uint64_t proof_word_of(const unsigned char *at, size_t bytes)
 {
     uint64_t word = 0;
     for (size_t i = bytes; i > 0; i--)
@@ -36,15 +36,15 @@ static uint64_t word_of(const unsigned char *at, size_t bytes)
     return word;
 }
 
-static uint64_t siphash(const unsigned char key[16], const unsigned char *text, size_t length)
+static uint64_t proof_siphash(const unsigned char key[16], const unsigned char *text, size_t length)
 {
-    const uint64_t k0 = word_of(key, 8), k1 = word_of(key + 8, 8);
+    const uint64_t k0 = proof_word_of(key, 8), k1 = proof_word_of(key + 8, 8);
     uint64_t v[4] = {k0 ^ 0x736f6d6570736575u, k1 ^ 0x646f72616e646f6du, k0 ^ 0x6c7967656e657261u,
                      k1 ^ 0x7465646279746573u};
     for (size_t at = 0; at <= length; at += 8) { /* the last word has fewer than 8 bytes */
         const bool last = at + 8 > length;
-        const uint64_t word = last ? word_of(text + at, length - at) | (uint64_t)length << 56
-                                   : word_of(text + at, 8);
+        const uint64_t word = last ? proof_word_of(text + at, length - at) | (uint64_t)length << 56
+                                   : proof_word_of(text + at, 8);
         v[3] ^= word;
         sip_rounds(v, 2);
         v[0] ^= word;
@@ -74,6 +74,7 @@ bool cco_proof_make(const char *token, const char *side, const char *challenge, 
     const int n = snprintf(text, sizeof text, "%s %s %s", side, challenge, nonce);
     if (n < 0 || (size_t)n >= sizeof text)
         return false;
-    snprintf(proof, CCO_PROOF, "%016" PRIx64, siphash(key, (const unsigned char *)text, (size_t)n));
+    snprintf(proof, CCO_PROOF, "%016" PRIx64,
+             proof_siphash(key, (const unsigned char *)text, (size_t)n));
     return true;
 }

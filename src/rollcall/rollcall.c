@@ -23,7 +23,7 @@
 #include "core/where_comm.h"
 #include "core/world.h"
 #include "rollcall/address.h"
-#include "rollcall/told.h"
+#include "rollcall/answer_format.h"
 
 enum {
     CALLERS = 4,      /* at once */
@@ -63,7 +63,7 @@ static int64_t now_ms(void)
     return cco_ns(CLOCK_MONOTONIC) / 1000000;
 }
 
-static void drop(int *fd)
+static void rollcall_drop(int *fd)
 {
     if (*fd >= 0)
         close(*fd);
@@ -79,21 +79,21 @@ static void send_all(int *fd, const char *text, size_t length)
         if (n > 0)
             text += n, length -= (size_t)n;
         else if (n < 0 && errno != EINTR && (errno != EAGAIN || poll(&ready, 1, SEND_MS) != 1))
-            drop(fd);
+            rollcall_drop(fd);
     }
 }
 
-static void answer(int *fd, const char *head)
+static void rollcall_answer(int *fd, const char *head)
 {
-    const size_t length = cco_told_answer(&who, answered, ANSWER);
+    const size_t length = cco_answer_format(&who, answered, ANSWER);
     send_all(fd, head, strlen(head));
     send_all(fd, answered, length);
 }
 
-static void say(const cco_where *where, unsigned seconds)
+static void rollcall_say(const cco_where *where, unsigned seconds)
 {
     char text[1024];
-    cco_told_line(&who, where, seconds, text, sizeof text);
+    cco_answer_format_line(&who, where, seconds, text, sizeof text);
     if (lines > 0)
         cco_say("%s%s", text, lines == 1 ? " (this process writes no more lines)" : "");
     lines--;
@@ -107,13 +107,13 @@ static void say_all(void)
     for (int k = 0; k < CCO_WHERE_THREADS; k++) {
         cco_where_lock(true);
         if (cco_where_read(k, &where)) {
-            say(&where, 0);
+            rollcall_say(&where, 0);
             any = true;
         }
         cco_where_lock(false);
     }
     if (!any)
-        say(&(cco_where){.now = {.kind = CCO_STAY_NONE}}, 0);
+        rollcall_say(&(cco_where){.now = {.kind = CCO_STAY_NONE}}, 0);
 }
 
 static void tell_asked(void)
@@ -134,7 +134,7 @@ static void tell_hang(const cco_where *where, int64_t ms)
     send_all(&server, line, (size_t)n);
     if (server >= 0)
         return; /* who ends the job, if need be */
-    say(where, seconds);
+    rollcall_say(where, seconds);
     if (cco_configured.watchdog.ends && ends_at_ms == 0)
         ends_at_ms = now_ms() + LAST_WORDS_MS;
 }
@@ -156,7 +156,7 @@ static void look_at(watched *stay, const cco_where *where)
     }
 }
 
-static void look(void)
+static void rollcall_look(void)
 {
     cco_where where;
     for (int k = 0; cco_configured.watchdog.seconds > 0 && k < CCO_WHERE_THREADS; k++) {
@@ -182,10 +182,10 @@ static void hear_server(void)
         text[n] = '\0';
         if (sscanf(text, "tell %u", &number) == 1) {
             snprintf(head, sizeof head, "told\tquestion=%u\n", number);
-            answer(&server, head);
+            rollcall_answer(&server, head);
         }
     } else if (n == 0 || (errno != EAGAIN && errno != EINTR))
-        drop(&server);
+        rollcall_drop(&server);
 }
 
 static void hear_caller(int *caller)
@@ -193,9 +193,9 @@ static void hear_caller(int *caller)
     char text[128];
     const ssize_t n = recv(*caller, text, sizeof text, MSG_DONTWAIT);
     if (n > 0)
-        answer(caller, "");
+        rollcall_answer(caller, "");
     if (n >= 0 || (errno != EAGAIN && errno != EINTR))
-        drop(caller);
+        rollcall_drop(caller);
 }
 
 /* In the place of the oldest.  Without a descriptor for it, the listener would be ready all the
@@ -208,7 +208,7 @@ static void take_caller(void)
         rests_until_ms = now_ms() + REST_MS;
     if (fd < 0)
         return;
-    drop(&callers[next]);
+    rollcall_drop(&callers[next]);
     callers[next] = fd;
     next = (next + 1) % CALLERS;
 }
@@ -217,7 +217,7 @@ static void hear_wake(void)
 {
     uint64_t count;
     if (read(wake, &count, sizeof count) < 0 && errno != EAGAIN && errno != EINTR)
-        drop(&wake);
+        rollcall_drop(&wake);
     if (asked) {
         asked = 0;
         tell_asked();
@@ -235,32 +235,32 @@ static int tick_ms(bool rests)
                                        : eighth;
 }
 
-static bool shall_stop(void)
+static bool rollcall_shall_stop(void)
 {
     return __atomic_load_n(&stops, __ATOMIC_ACQUIRE);
 }
 
-static void introduce(void)
+static void rollcall_introduce(void)
 {
     char why[320], line[512];
     const char *file = cco_configured.watchdog_at;
     if (file == NULL)
         return;
-    server = cco_address_connect(file, shall_stop, why, sizeof why);
+    server = cco_address_connect(file, rollcall_shall_stop, why, sizeof why);
     if (server < 0) {
-        if (!shall_stop())
+        if (!rollcall_shall_stop())
             cco_say("rank %d (%s) reports hangs on stderr, not to crestacoll run: %s", who.rank,
                     who.host, why);
         return;
     }
-    send_all(&server, line, cco_told_who(&who, line, sizeof line));
+    send_all(&server, line, cco_answer_format_process(&who, line, sizeof line));
 }
 
-static void *work(void *data)
+static void *rollcall_work(void *data)
 {
     (void)data;
-    introduce();
-    while (!shall_stop() && wake >= 0) {
+    rollcall_introduce();
+    while (!rollcall_shall_stop() && wake >= 0) {
         const bool rests = now_ms() < rests_until_ms;
         struct pollfd ready[3 + CALLERS] = {
             {wake, POLLIN, 0}, {rests ? -1 : listener, POLLIN, 0}, {server, POLLIN, 0}};
@@ -276,12 +276,12 @@ static void *work(void *data)
         for (int i = 0; i < CALLERS; i++)
             if (ready[3 + i].revents != 0)
                 hear_caller(&callers[i]);
-        look();
+        rollcall_look();
     }
     return NULL;
 }
 
-static void handle(int number)
+static void rollcall_handle(int number)
 {
     const int before = errno;
     const uint64_t one = 1;
@@ -295,7 +295,7 @@ static void handle(int number)
 static void take_signal(void)
 {
     const int number = cco_configured.watchdog_signal;
-    struct sigaction ours = {.sa_handler = handle, .sa_flags = SA_RESTART};
+    struct sigaction ours = {.sa_handler = rollcall_handle, .sa_flags = SA_RESTART};
     if (number == 0 || sigaction(number, NULL, &handled_before) != 0)
         return;
     if (handled_before.sa_flags & SA_SIGINFO ||
@@ -313,7 +313,7 @@ static void leave_signal(void)
 {
     struct sigaction now;
     const int number = cco_configured.watchdog_signal;
-    if (handles && sigaction(number, NULL, &now) == 0 && now.sa_handler == handle)
+    if (handles && sigaction(number, NULL, &now) == 0 && now.sa_handler == rollcall_handle)
         sigaction(number, &handled_before, NULL);
     handles = false;
 }
@@ -333,12 +333,12 @@ static void find_who(bool together, bool spawned)
 }
 
 /* The program's signals are not for this thread. */
-static bool start(void)
+static bool rollcall_start(void)
 {
     sigset_t all, before;
     sigfillset(&all);
     pthread_sigmask(SIG_BLOCK, &all, &before);
-    const bool created = pthread_create(&thread, NULL, work, NULL) == 0;
+    const bool created = pthread_create(&thread, NULL, rollcall_work, NULL) == 0;
     if (created)
         pthread_setname_np(thread, "crestacoll-hang");
     pthread_sigmask(SIG_SETMASK, &before, NULL);
@@ -359,13 +359,13 @@ void cco_rollcall_begin(bool together, bool spawned)
     listener = cco_address_listen(who.pid);
     stops = false;
     answered = malloc(ANSWER);
-    runs = wake >= 0 && answered != NULL && start();
+    runs = wake >= 0 && answered != NULL && rollcall_start();
     if (!runs) {
         cco_log(CCO_LOG_WARN, "rank %d: no thread for CRESTA_WATCHDOG: %s", who.rank,
                 strerror(errno));
         free(answered);
-        drop(&wake);
-        drop(&listener);
+        rollcall_drop(&wake);
+        rollcall_drop(&listener);
         return;
     }
     cco_where_begin();
@@ -377,13 +377,13 @@ void cco_rollcall_begin(bool together, bool spawned)
 
 void cco_rollcall_finalizes(void)
 {
-    cco_where_enter(&(cco_stay){.kind = CCO_STAY_FINALIZE,
-                                .call = "Finalize",
-                                .root = CCO_STAY_NOBODY,
-                                .to = CCO_STAY_NOBODY,
-                                .from = CCO_STAY_NOBODY,
-                                .tag = CCO_STAY_NOBODY,
-                                .bytes = -1});
+    cco_where_enter(&(cco_open_call){.kind = CCO_STAY_FINALIZE,
+                                     .call = "Finalize",
+                                     .root = CCO_STAY_NOBODY,
+                                     .to = CCO_STAY_NOBODY,
+                                     .from = CCO_STAY_NOBODY,
+                                     .tag = CCO_STAY_NOBODY,
+                                     .bytes = -1});
 }
 
 void cco_rollcall_end(void)
@@ -399,11 +399,11 @@ void cco_rollcall_end(void)
     (void)!write(wake, &one, sizeof one);
     pthread_join(thread, NULL);
     send_all(&server, bye, sizeof bye - 1);
-    drop(&server);
-    drop(&listener);
-    drop(&wake);
+    rollcall_drop(&server);
+    rollcall_drop(&listener);
+    rollcall_drop(&wake);
     for (int i = 0; i < CALLERS; i++)
-        drop(&callers[i]);
+        rollcall_drop(&callers[i]);
     free(answered);
     runs = false;
 }

@@ -20,20 +20,21 @@ static range range_of(const cco_sched *s, cco_span span)
 }
 
 /* Local memory that a step writes (b) or reads (a). */
-static bool writes(const cco_step *step)
+static bool sched_check_writes(const cco_step *step)
 {
     return step->kind == CCO_STEP_RECV || step->kind == CCO_STEP_COPY ||
            step->kind == CCO_STEP_REDUCE || step->kind == CCO_STEP_GET;
 }
 
-static bool reads(const cco_step *step)
+static bool sched_check_reads(const cco_step *step)
 {
     return step->kind == CCO_STEP_SEND || step->kind == CCO_STEP_COPY ||
            step->kind == CCO_STEP_REDUCE || step->kind == CCO_STEP_PUT;
 }
 
 /* True if a span touches memory from a base.  Where it ends costs a division: only if need be. */
-static bool touches(const cco_sched *s, const cco_span *span, cco_base base, range memory)
+static bool sched_check_touches(const cco_sched *s, const cco_span *span, cco_base base,
+                                range memory)
 {
     if (span->base != base || (s->layouts[span->layout].extent >= 0 && span->at >= memory.high))
         return false;
@@ -42,17 +43,19 @@ static bool touches(const cco_sched *s, const cco_span *span, cco_base base, ran
 }
 
 /* The first two steps that touch the same memory, if there are any. */
-static bool find_pair(const cco_sched *s, int first, int end, int *one, int *other)
+static bool sched_check_find_pair(const cco_sched *s, int first, int end, int *one, int *other)
 {
     for (int i = first; i < end; i++) {
         const cco_step *x = &s->steps[i];
-        if (!writes(x))
+        if (!sched_check_writes(x))
             continue;
         const range written = range_of(s, x->b);
         for (int j = first; j < end; j++) {
             const cco_step *y = &s->steps[j];
-            if ((i != j && reads(y) && touches(s, &y->a, x->b.base, written)) ||
-                (i < j && writes(y) && touches(s, &y->b, x->b.base, written))) {
+            if ((i != j && sched_check_reads(y) &&
+                 sched_check_touches(s, &y->a, x->b.base, written)) ||
+                (i < j && sched_check_writes(y) &&
+                 sched_check_touches(s, &y->b, x->b.base, written))) {
                 *one = i;
                 *other = j;
                 return true;
@@ -70,7 +73,7 @@ typedef struct use {
 } use;
 
 /* By base and place.  What is empty comes before what begins there, and so touches none of it. */
-static int compare(const void *a, const void *b)
+static int sched_check_compare(const void *a, const void *b)
 {
     const use *x = a, *y = b;
     if (x->base != y->base)
@@ -81,10 +84,10 @@ static int compare(const void *a, const void *b)
 }
 
 /* True if nothing that is written meets another of these, which it sorts. */
-static bool apart(use *uses, int count)
+static bool sched_check_apart(use *uses, int count)
 {
     ptrdiff_t used = 0, written = 0; /* up to where, in this base */
-    qsort(uses, (size_t)count, sizeof *uses, compare);
+    qsort(uses, (size_t)count, sizeof *uses, sched_check_compare);
     for (int i = 0; i < count; i++) {
         const range memory = uses[i].memory;
         if (i == 0 || uses[i].base != uses[i - 1].base)
@@ -112,12 +115,12 @@ static bool known_apart(const cco_sched *s, int first, int end)
         return false;
     for (int i = first; i < end; i++) {
         const cco_step *x = &s->steps[i];
-        if (reads(x))
+        if (sched_check_reads(x))
             uses[count++] = (use){range_of(s, x->a), x->a.base, false};
-        if (writes(x))
+        if (sched_check_writes(x))
             uses[count++] = (use){range_of(s, x->b), x->b.base, true};
     }
-    const bool known = apart(uses, count);
+    const bool known = sched_check_apart(uses, count);
     if (uses != on_stack)
         free(uses);
     return known;
@@ -125,10 +128,10 @@ static bool known_apart(const cco_sched *s, int first, int end)
 
 bool cco_check_round(const cco_sched *s, int first, int end, int *one, int *other)
 {
-    return !known_apart(s, first, end) && find_pair(s, first, end, one, other);
+    return !known_apart(s, first, end) && sched_check_find_pair(s, first, end, one, other);
 }
 
-static void widen(range *r, range by)
+static void sched_check_widen(range *r, range by)
 {
     if (by.low >= by.high)
         return;
@@ -137,7 +140,7 @@ static void widen(range *r, range by)
 }
 
 /* The memory of a base that a problem may touch: all its blocks. */
-static range allowed(const cco_sched *s, const cco_problem *q, cco_base base)
+static range sched_check_allowed(const cco_sched *s, const cco_problem *q, cco_base base)
 {
     const cco_side *const sides[] = {&q->in, &q->out};
     range all = {0, 0};
@@ -145,13 +148,13 @@ static range allowed(const cco_sched *s, const cco_problem *q, cco_base base)
         return (range){0, (ptrdiff_t)s->scratch};
     for (int k = 0; k < 2; k++)
         for (int i = 0; sides[k]->base == base && i < sides[k]->blocks; i++)
-            widen(&all, range_of(s, sides[k]->blocks == 1 && sides[k]->n == NULL
-                                        ? cco_whole(sides[k])
-                                        : cco_block(q, sides[k], i)));
+            sched_check_widen(&all, range_of(s, sides[k]->blocks == 1 && sides[k]->n == NULL
+                                                    ? cco_whole(sides[k])
+                                                    : cco_block(q, sides[k], i)));
     return all;
 }
 
-static bool inside(const cco_sched *s, cco_span span, const range *allowed)
+static bool sched_check_inside(const cco_sched *s, cco_span span, const range *allowed)
 {
     const range r = range_of(s, span);
     return span.n == 0 || (allowed[span.base].low <= r.low && r.high <= allowed[span.base].high);
@@ -159,14 +162,15 @@ static bool inside(const cco_sched *s, cco_span span, const range *allowed)
 
 bool cco_check(const cco_sched *s, const cco_problem *q, char *why, size_t room)
 {
-    const range all[CCO_BASES] = {allowed(s, q, CCO_IN), allowed(s, q, CCO_OUT),
-                                  allowed(s, q, CCO_TMP)};
+    const range all[CCO_BASES] = {sched_check_allowed(s, q, CCO_IN),
+                                  sched_check_allowed(s, q, CCO_OUT),
+                                  sched_check_allowed(s, q, CCO_TMP)};
     int one, other;
     for (int first = 0, end; first < s->count; first = end + 1) {
         for (end = first; end < s->count && s->steps[end].kind != CCO_STEP_ROUND; end++) {
             const cco_step *step = &s->steps[end];
-            if ((reads(step) && !inside(s, step->a, all)) ||
-                (writes(step) && !inside(s, step->b, all))) {
+            if ((sched_check_reads(step) && !sched_check_inside(s, step->a, all)) ||
+                (sched_check_writes(step) && !sched_check_inside(s, step->b, all))) {
                 snprintf(why, room, "step %d leaves the blocks of the call or the scratch", end);
                 return false;
             }

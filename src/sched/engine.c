@@ -22,14 +22,14 @@ typedef struct span {
     int first, end;
 } span;
 
-static place place_of(const cco_sched *s, cco_span span)
+static place engine_place_of(const cco_sched *s, cco_span span)
 {
     const unsigned layout = offsetof(cco_binding, layouts) +
                             (unsigned)span.layout * (unsigned)sizeof(cco_layout);
     return (place){span.base, layout, span.at, span.n / s->layouts[span.layout].size};
 }
 
-static task *add(cco_engine *e)
+static task *engine_add(cco_engine *e)
 {
     return &e->tasks[e->next++ - e->tasks];
 }
@@ -39,9 +39,9 @@ static void add_messages(cco_engine *e, const cco_sched *s, span steps, bool sen
     for (int i = steps.first; i < steps.end; i++) {
         const cco_step *step = &s->steps[i];
         if (step->kind == (sends ? CCO_STEP_SEND : CCO_STEP_RECV))
-            *add(e) = (task){.kind = sends ? TASK_SEND : TASK_RECV,
-                             .peer = step->peer,
-                             .data = place_of(s, sends ? step->a : step->b)};
+            *engine_add(e) = (task){.kind = sends ? TASK_SEND : TASK_RECV,
+                                    .peer = step->peer,
+                                    .data = engine_place_of(s, sends ? step->a : step->b)};
         else
             continue;
         e->wide = e->wide || e->next[-1].data.count > INT_MAX;
@@ -62,28 +62,28 @@ static bool is_plain(const cco_sched *s, const cco_step *step)
            s->layouts[step->b.layout].dense;
 }
 
-static void add_locals(cco_engine *e, const cco_sched *s, span steps)
+static void engine_add_locals(cco_engine *e, const cco_sched *s, span steps)
 {
     for (int i = steps.first; i < steps.end; i++) {
         const cco_step *step = &s->steps[i];
         if (step->kind == CCO_STEP_REDUCE || step->kind == CCO_STEP_COPY)
-            *add(e) = (task){.kind = local_kind(step),
-                             .folds = step->fold,
-                             .word = is_plain(s, step) && step->a.n == sizeof(uint64_t),
-                             .late = is_plain(s, step) && step->a.n <= SMALL,
-                             .operation = step->operation,
-                             .data = place_of(s, step->a),
-                             .to = place_of(s, step->b)};
+            *engine_add(e) = (task){.kind = local_kind(step),
+                                    .folds = step->fold,
+                                    .word = is_plain(s, step) && step->a.n == sizeof(uint64_t),
+                                    .late = is_plain(s, step) && step->a.n <= SMALL,
+                                    .operation = step->operation,
+                                    .data = engine_place_of(s, step->a),
+                                    .to = engine_place_of(s, step->b)};
     }
 }
 
 /* Notifications go first: those of a round say nothing of its puts. */
-static bool is_early(cco_step_kind kind)
+static bool engine_is_early(cco_step_kind kind)
 {
     return kind == CCO_STEP_EXPOSE || kind == CCO_STEP_NOTIFY;
 }
 
-static bool is_late(cco_step_kind kind)
+static bool engine_is_late(cco_step_kind kind)
 {
     return kind == CCO_STEP_PUT || kind == CCO_STEP_GET || kind == CCO_STEP_AWAIT;
 }
@@ -96,11 +96,11 @@ static void add_remotes(cco_engine *e, const cco_sched *s, span steps,
         const cco_step *step = &s->steps[i];
         const cco_span data = step->kind == CCO_STEP_GET ? step->b : step->a;
         if (wanted(step->kind))
-            *add(e) = (task){.kind = TASK_REMOTE,
-                             .step = (unsigned char)step->kind,
-                             .peer = step->peer,
-                             .data = place_of(s, data.n > 0 ? data : nothing),
-                             .remote = {.slot = step->slot, .where = step->place}};
+            *engine_add(e) = (task){.kind = TASK_REMOTE,
+                                    .step = (unsigned char)step->kind,
+                                    .peer = step->peer,
+                                    .data = engine_place_of(s, data.n > 0 ? data : nothing),
+                                    .remote = {.slot = step->slot, .where = step->place}};
     }
 }
 
@@ -129,14 +129,14 @@ static int arrange_round(cco_engine *e, const cco_sched *s, span steps)
     add_messages(e, s, steps, !sends);
     const bool messages = e->next > before;
     const task *remotes = e->next;
-    add_remotes(e, s, steps, is_early);
-    add_remotes(e, s, steps, is_late);
+    add_remotes(e, s, steps, engine_is_early);
+    add_remotes(e, s, steps, engine_is_late);
     e->remotes = e->remotes || e->next > remotes;
     const int started = (int)(e->next - before);
     if (messages && e->transport->sends_in_tests && has_locals(s, steps))
-        add(e)->kind = TASK_SEND_OFF;
-    add_locals(e, s, steps);
-    add(e)->kind = started > 0 ? TASK_WAIT : TASK_PASS;
+        engine_add(e)->kind = TASK_SEND_OFF;
+    engine_add_locals(e, s, steps);
+    engine_add(e)->kind = started > 0 ? TASK_WAIT : TASK_PASS;
     return started;
 }
 
@@ -153,7 +153,7 @@ static void look_ahead(task *first)
 }
 
 /* Sorts the steps by rounds, and there by kind.  Returns the most messages of a round. */
-static int arrange(cco_engine *e, const cco_sched *s)
+static int engine_arrange(cco_engine *e, const cco_sched *s)
 {
     int most = 0;
     e->next = e->tasks;
@@ -163,7 +163,7 @@ static int arrange(cco_engine *e, const cco_sched *s)
         most = here > most ? here : most;
         e->rounds++;
     }
-    add(e)->kind = TASK_END;
+    engine_add(e)->kind = TASK_END;
     if (e->transport->words)
         cco_engine_spare_copies(e->tasks);
     look_ahead(e->tasks);
@@ -196,7 +196,7 @@ bool cco_engine_able(const cco_sched *s, const cco_transport *transport)
     return true;
 }
 
-static int go_on(cco_engine *e)
+static int engine_go_on(cco_engine *e)
 {
     return cco_engine_loop(e, e->transport);
 }
@@ -217,10 +217,10 @@ cco_engine *cco_engine_new(const cco_sched *s, const cco_transport *transport, v
     if (e == NULL)
         return NULL;
     e->transport = transport;
-    e->go_on = transport->go_on != NULL ? transport->go_on : go_on;
+    e->go_on = transport->go_on != NULL ? transport->go_on : engine_go_on;
     e->tasks = new_tasks(s, transport);
     if (e->tasks != NULL)
-        e->transfer = transport->open(shared, arrange(e, s));
+        e->transfer = transport->open(shared, engine_arrange(e, s));
     e->at = e->rounds;
     if (e->transfer != NULL && transport->stamp != NULL)
         transport->stamp(e->transfer, s->stamp);
@@ -249,7 +249,7 @@ int cco_engine_stop(cco_engine *e, int error)
     return error;
 }
 
-static int advance(cco_engine *e)
+static int engine_advance(cco_engine *e)
 {
     const int rc = e->go_on(e);
     if (rc == MPI_SUCCESS && e->at >= e->rounds && e->transport->end != NULL)
@@ -263,7 +263,7 @@ int cco_engine_start(cco_engine *e, const cco_binding *binding)
     e->at = 0;
     e->next = e->tasks;
     e->transport->begin(e->transfer);
-    return advance(e);
+    return engine_advance(e);
 }
 
 int cco_engine_test(cco_engine *e, bool *done)
@@ -277,7 +277,7 @@ int cco_engine_test(cco_engine *e, bool *done)
     }
     if (ended) {
         e->at++;
-        rc = advance(e);
+        rc = engine_advance(e);
     }
     *done = e->at >= e->rounds;
     return rc;

@@ -53,7 +53,7 @@ const cco_transport *cco_engine_transport(const cco_engine *e);
 int cco_engine_at(const cco_engine *e);
 int cco_engine_rounds(const cco_engine *e);
 
-/* For who wants to know what is there before the end (sched/landing.h).  Visits whatever its
+/* For who wants to know what is there before the end (sched/block_progress.h).  Visits whatever its
  * steps write on this rank: in which round, where, how many bytes of memory, and by which message
  * of the round; CCO_NO_MESSAGE for a local step, which is over when its round is open.  Rounds come
  * in order.  `layouts` are those of the problem, with extents above 0. */

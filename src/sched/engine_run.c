@@ -9,7 +9,7 @@
 #include "sched/engine_where.h"
 
 /* After a test that found nothing. */
-static void pause_after(const cco_engine *e, int *looks, int *tries)
+static void engine_run_pause_after(const cco_engine *e, int *looks, int *tries)
 {
     const cco_transport *transport = e->transport;
     enum { LONG = 1000 }; /* pauses, after which some more make no difference */
@@ -29,7 +29,7 @@ int cco_engine_wait(cco_engine *e)
 {
     for (int tries = 0, looks = 0, at = e->at;;) {
         bool done;
-        pause_after(e, &looks, &tries);
+        engine_run_pause_after(e, &looks, &tries);
         int rc = cco_watch_is_time(tries) ? cco_engine_lost(e) : MPI_SUCCESS;
         if (rc == MPI_SUCCESS)
             rc = cco_engine_test(e, &done);

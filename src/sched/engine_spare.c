@@ -11,7 +11,7 @@ static bool is_same(const place *a, const place *b)
 }
 
 /* Whether a task between the two makes a difference to them. */
-static bool meddles(const task *t, const task *copy)
+static bool engine_spare_meddles(const task *t, const task *copy)
 {
     const cco_base operand = copy->data.base, result = copy->to.base;
     switch (t->kind) {
@@ -28,10 +28,10 @@ static bool meddles(const task *t, const task *copy)
 }
 
 /* The reduction that takes what a copy has written; NULL if something else may come before. */
-static task *taker(task *copy)
+static task *engine_spare_taker(task *copy)
 {
     task *t = copy + 1;
-    while (t->kind != TASK_END && !meddles(t, copy))
+    while (t->kind != TASK_END && !engine_spare_meddles(t, copy))
         t++;
     return t->kind == TASK_REDUCE && is_same(&t->to, &copy->to) && t->data.base != copy->to.base
                ? t
@@ -57,7 +57,7 @@ void cco_engine_spare_copies(task *tasks)
 {
     for (task *t = tasks; t->kind != TASK_END; t++)
         while (t->kind == TASK_COPY && t->late && t->data.base != t->to.base) {
-            task *reduction = taker(t);
+            task *reduction = engine_spare_taker(t);
             if (reduction == NULL)
                 break;
             reads_there(reduction, &t->data);

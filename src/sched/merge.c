@@ -33,13 +33,13 @@ typedef struct merge {
     int count;
 } merge;
 
-static const cco_step *step_of(const merge *m, const piece *p)
+static const cco_step *sched_merge_step_of(const merge *m, const piece *p)
 {
     return &m->parts[p->part].sched->steps[p->step];
 }
 
 /* Where a span of a part lies in the whole. */
-static cco_span placed(const merge *m, int part, cco_span span)
+static cco_span sched_merge_placed(const merge *m, int part, cco_span span)
 {
     const bool scratch = span.base == CCO_TMP;
     const ptrdiff_t at = scratch ? m->scratch[part].at : m->parts[part].at[span.base];
@@ -49,11 +49,11 @@ static cco_span placed(const merge *m, int part, cco_span span)
 
 static cco_span data_of(const merge *m, const piece *p)
 {
-    const cco_step *step = step_of(m, p);
-    return placed(m, p->part, p->sends ? step->a : step->b);
+    const cco_step *step = sched_merge_step_of(m, p);
+    return sched_merge_placed(m, p->part, p->sends ? step->a : step->b);
 }
 
-static int turn_of(const cco_sched *s, int peer)
+static int sched_merge_turn_of(const cco_sched *s, int peer)
 {
     return (peer + s->size - s->rank) % s->size;
 }
@@ -64,18 +64,19 @@ static void add_round(merge *m, int part, int first, int end, int level, int pha
     for (int i = first; i < end; i++) {
         const cco_step *step = &one->sched->steps[i];
         const bool message = cco_step_is_message(step);
-        m->pieces[m->count++] = (piece){.level = message ? one->levels[i] : level,
-                                        .phase = message ? WITH_MESSAGES : phase,
-                                        .peer = message ? step->peer : -1,
-                                        .turn = message ? turn_of(one->sched, step->peer) : -1,
-                                        .sends = step->kind == CCO_STEP_SEND,
-                                        .part = part,
-                                        .step = i};
+        m->pieces[m->count++] = (piece){
+            .level = message ? one->levels[i] : level,
+            .phase = message ? WITH_MESSAGES : phase,
+            .peer = message ? step->peer : -1,
+            .turn = message ? sched_merge_turn_of(one->sched, step->peer) : -1,
+            .sends = step->kind == CCO_STEP_SEND,
+            .part = part,
+            .step = i};
     }
 }
 
 /* Local steps come as early as they can: beside the messages of their round, or before. */
-static void add_part(merge *m, int part)
+static void sched_merge_add_part(merge *m, int part)
 {
     const cco_merge_part *one = &m->parts[part];
     const cco_sched *s = one->sched;
@@ -95,7 +96,7 @@ static void add_part(merge *m, int part)
     }
 }
 
-static int compare(const void *a, const void *b)
+static int sched_merge_compare(const void *a, const void *b)
 {
     const piece *x = a, *y = b;
     if (x->level != y->level)
@@ -112,7 +113,7 @@ static int compare(const void *a, const void *b)
 }
 
 /* Adds a copy, to the one before if it goes on where that ends. */
-static void add_copy(cco_sched *s, cco_span from, cco_span to)
+static void sched_merge_add_copy(cco_sched *s, cco_span from, cco_span to)
 {
     cco_step *last = s->count > 0 ? &s->steps[s->count - 1] : NULL;
     if (last != NULL && last->kind == CCO_STEP_COPY && last->a.base == from.base &&
@@ -128,10 +129,11 @@ static void add_copy(cco_sched *s, cco_span from, cco_span to)
 static void add_local(merge *m, const piece *p)
 {
     cco_sched *s = m->made;
-    const cco_step *step = step_of(m, p);
-    const cco_span from = placed(m, p->part, step->a), to = placed(m, p->part, step->b);
+    const cco_step *step = sched_merge_step_of(m, p);
+    const cco_span from = sched_merge_placed(m, p->part, step->a),
+                   to = sched_merge_placed(m, p->part, step->b);
     if (step->kind == CCO_STEP_COPY) {
-        add_copy(s, from, to);
+        sched_merge_add_copy(s, from, to);
         return;
     }
     if (step->fold)
@@ -199,7 +201,7 @@ static void move_batches(merge *m, int first, int end, bool sends)
         for (int k = i; k < i + p->batch; k++, wire.at += (ptrdiff_t)wire.n) {
             const cco_span data = data_of(m, &m->pieces[k]);
             wire.n = data.n;
-            add_copy(m->made, sends ? data : wire, sends ? wire : data);
+            sched_merge_add_copy(m->made, sends ? data : wire, sends ? wire : data);
         }
     }
 }
@@ -216,7 +218,7 @@ static void send_batches(merge *m, int first, int end)
 }
 
 /* The local steps of a phase, which are a round, or a part of one. */
-static int add_locals(merge *m, int first, int end)
+static int sched_merge_add_locals(merge *m, int first, int end)
 {
     const int phase = m->pieces[first].phase;
     int i = first;
@@ -230,7 +232,7 @@ static void add_level(merge *m, int first, int end)
 {
     while (first < end && m->pieces[first].phase != WITH_MESSAGES) {
         cco_round(m->made);
-        first = add_locals(m, first, end);
+        first = sched_merge_add_locals(m, first, end);
     }
     int messages = first;
     while (messages < end && m->pieces[messages].peer < 0)
@@ -240,7 +242,7 @@ static void add_level(merge *m, int first, int end)
     cco_round(m->made);
     send_batches(m, messages, end);
     if (first < messages)
-        add_locals(m, first, messages);
+        sched_merge_add_locals(m, first, messages);
     move_batches(m, messages, end, false);
 }
 
@@ -265,10 +267,10 @@ cco_sched *cco_merge(const cco_merge_part *parts, int count, const cco_problem *
     const bool there = m.made != NULL && m.scratch != NULL && m.pieces != NULL;
     for (int i = 0; there && i < count; i++) {
         m.scratch[i] = cco_scratch(m.made, parts[i].sched->scratch);
-        add_part(&m, i);
+        sched_merge_add_part(&m, i);
     }
     if (there) {
-        qsort(m.pieces, (size_t)m.count, sizeof *m.pieces, compare);
+        qsort(m.pieces, (size_t)m.count, sizeof *m.pieces, sched_merge_compare);
         add_levels(&m);
     }
     free(m.scratch);

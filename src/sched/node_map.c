@@ -32,7 +32,7 @@ static void find_leaders(keyed *sorted, const uint64_t *keys, int size, int *lea
 }
 
 /* Numbers the nodes, and counts their ranks into `first`, one place farther. */
-static int number(const int *leader, int size, int *node, int *place, int *first)
+static int node_map_number(const int *leader, int size, int *node, int *place, int *first)
 {
     int count = 0;
     for (int i = 0; i < size; i++) {
@@ -44,7 +44,7 @@ static int number(const int *leader, int size, int *node, int *place, int *first
     return count;
 }
 
-static void measure(cco_node_map *map)
+static void node_map_measure(cco_node_map *map)
 {
     map->least = map->size;
     map->contiguous = true;
@@ -70,13 +70,13 @@ cco_node_map *cco_node_map_new(const uint64_t *keys, int size)
         *map = (cco_node_map){
             .users = 1, .size = size, .node = node, .place = place, .first = first};
         map->piece = CCO_PIECE;
-        map->count = number(ranks, size, node, place, first);
+        map->count = node_map_number(ranks, size, node, place, first);
         for (int k = 0; k < map->count; k++)
             first[k + 1] += first[k];
         for (int i = 0; i < size; i++)
             ranks[first[node[i]] + place[i]] = i;
         map->ranks = ranks;
-        measure(map);
+        node_map_measure(map);
     } else {
         free(map);
         map = NULL;

@@ -2,16 +2,16 @@
 /* problem.c - see problem.h. */
 #include "sched/problem.h"
 
-#include "sched/near_mates.h"
+#include "sched/neighbor_mates.h"
 
-static int modulo(int i, int n)
+static int problem_modulo(int i, int n)
 {
     return (i % n + n) % n;
 }
 
 cco_span cco_block(const cco_problem *q, const cco_side *side, int i)
 {
-    const int k = q->near != NULL ? i : modulo(i, q->size);
+    const int k = q->near != NULL ? i : problem_modulo(i, q->size);
     return (cco_span){
         .base = side->base,
         .layout = side->layout,
@@ -43,7 +43,7 @@ size_t cco_count_of_counts(const cco_problem *q)
     if (cco_coll_infos[q->coll].properties & CCO_ROOTED)
         return p;
     const bool leads = map != NULL && map->place[q->rank] == 0;
-    const size_t row = q->near != NULL ? cco_near_row_length(q->near->mates) : 2 * p;
+    const size_t row = q->near != NULL ? cco_neighbor_row_length(q->near->mates) : 2 * p;
     return row * (size_t)(leads ? cco_node_ranks(map, map->node[q->rank]) : 1);
 }
 
@@ -56,7 +56,7 @@ size_t cco_cut_start(const cco_problem *q, cco_span span, int i, int parts)
 
 cco_span cco_cut(cco_sched *s, const cco_problem *q, cco_span span, int i, int parts)
 {
-    const int k = modulo(i, parts);
+    const int k = problem_modulo(i, parts);
     const size_t first = cco_cut_start(q, span, k, parts);
     return cco_part(s, span, first, cco_cut_start(q, span, k + 1, parts) - first);
 }

@@ -42,17 +42,17 @@ typedef struct cco_problem {
     cco_side in, out; /* in place, `in` lies where the data are: nothing else need know */
     const size_t
         *counts; /* if an algorithm asks (algo.h), else NULL: bytes of every rank's block;
-                    of an alltoallv what each rank of this node gives to all ranks, and then
-                    what it takes, on the first rank of the node; on others of them alone; of
-                    neighbours the same of ranks of other nodes (near_counts.h) */
+                    of an alltoallv what each rank of this node gives to all ranks, and
+                    then what it takes, on the first rank of the node; on others of them
+                    alone; of neighbors the same of ranks of other nodes (neighbor_counts.h) */
     bool pieces; /* messages to other nodes go in pieces (node_map.h), as hier has them */
     const cco_node_map *nodes; /* of the ranks, where the model tells them; NULL: it does not */
-    const cco_neighbors *near; /* of this rank, in neighbourhood collectives; else NULL */
+    const cco_neighbors *near; /* of this rank, in neighborhood collectives; else NULL */
     const cco_layout *layouts; /* CCO_IN, CCO_OUT and CCO_TMP first */
     long params[CCO_PARAMS];   /* of the algorithm */
 } cco_problem;
 
-/* The block that a side has for rank `i`, counted modulo the number of ranks; of a neighbourhood
+/* The block that a side has for rank `i`, counted modulo the number of ranks; of a neighborhood
  * collective the `i`th. */
 cco_span cco_block(const cco_problem *q, const cco_side *side, int i);
 

@@ -14,7 +14,7 @@ cco_sched *cco_sched_new(const cco_problem *q)
     if (s == NULL)
         return NULL;
     s->layouts = q->layouts;
-    s->stamp = cco_stamp(q->coll, q->root, cco_is_near(q->coll) ? 0 : q->bytes);
+    s->stamp = cco_stamp(q->coll, q->root, cco_is_neighbor(q->coll) ? 0 : q->bytes);
     s->rank = q->rank;
     s->size = q->size;
     s->unit = q->unit;
@@ -46,13 +46,13 @@ int cco_sched_error(const cco_sched *s)
     return s->error;
 }
 
-static void fail(cco_sched *s, int error)
+static void sched_fail(cco_sched *s, int error)
 {
     if (s->error == MPI_SUCCESS)
         s->error = error;
 }
 
-static void add(cco_sched *s, cco_step step)
+static void sched_add(cco_sched *s, cco_step step)
 {
     if (s->error != MPI_SUCCESS)
         return;
@@ -60,7 +60,7 @@ static void add(cco_sched *s, cco_step step)
         const int room = s->room ? 2 * s->room : 16;
         cco_step *larger = realloc(s->steps, (size_t)room * sizeof *larger);
         if (larger == NULL) {
-            fail(s, MPI_ERR_NO_MEM);
+            sched_fail(s, MPI_ERR_NO_MEM);
             return;
         }
         s->steps = larger;
@@ -73,7 +73,7 @@ void *cco_builder_memory(cco_sched *s, size_t n)
 {
     cco_note *note = malloc(sizeof *note + (n > 0 ? n : 1));
     if (note == NULL) {
-        fail(s, MPI_ERR_NO_MEM);
+        sched_fail(s, MPI_ERR_NO_MEM);
         return NULL;
     }
     note->next = s->notes;
@@ -92,7 +92,7 @@ static bool is_peer(cco_sched *s, int peer)
     if (peer >= 0 && peer < (group != NULL ? group->size : s->size) &&
         peer != (group != NULL ? group->place : s->rank))
         return true;
-    fail(s, MPI_ERR_INTERN);
+    sched_fail(s, MPI_ERR_INTERN);
     return false;
 }
 
@@ -106,13 +106,13 @@ int cco_group_rank(const cco_group *group, int place)
     return cco_node_rank(map, place, group->at + (group->at < 0 ? cco_node_ranks(map, place) : 0));
 }
 
-static int rank_of(const cco_sched *s, int peer)
+static int sched_rank_of(const cco_sched *s, int peer)
 {
     return s->group != NULL ? cco_group_rank(s->group, peer) : peer;
 }
 
 /* Bytes of the pieces in which `n` go to a rank: both ends know the same of it. */
-static size_t piece_of(const cco_sched *s, int rank, size_t n)
+static size_t sched_piece_of(const cco_sched *s, int rank, size_t n)
 {
     const cco_node_map *map = s->map;
     const bool cut = map != NULL && map->node[rank] != map->node[s->rank] && n > map->piece &&
@@ -124,14 +124,14 @@ static void add_message(cco_sched *s, cco_step_kind kind, int peer, cco_span dat
 {
     if (data.n == 0 || !is_peer(s, peer))
         return;
-    const int rank = rank_of(s, peer);
-    const size_t piece = piece_of(s, rank, data.n);
+    const int rank = sched_rank_of(s, peer);
+    const size_t piece = sched_piece_of(s, rank, data.n);
     for (size_t at = 0, n; at < data.n; at += n) {
         n = data.n - at < piece ? data.n - at : piece;
         const cco_span part = cco_part(s, data, at, n);
         cco_step step = {.kind = kind, .peer = rank};
         *(kind == CCO_STEP_SEND ? &step.a : &step.b) = part;
-        add(s, step);
+        sched_add(s, step);
     }
 }
 
@@ -148,17 +148,17 @@ void cco_recv(cco_sched *s, int peer, cco_span to)
 void cco_copy(cco_sched *s, cco_span from, cco_span to)
 {
     if (from.n != to.n)
-        fail(s, MPI_ERR_INTERN);
+        sched_fail(s, MPI_ERR_INTERN);
     else if (from.n > 0 && (from.base != to.base || from.at != to.at))
-        add(s, (cco_step){.kind = CCO_STEP_COPY, .a = from, .b = to});
+        sched_add(s, (cco_step){.kind = CCO_STEP_COPY, .a = from, .b = to});
 }
 
 void cco_reduce(cco_sched *s, cco_span from, cco_span into)
 {
     if (from.n != into.n || from.n % s->layouts[into.layout].size != 0)
-        fail(s, MPI_ERR_INTERN);
+        sched_fail(s, MPI_ERR_INTERN);
     else if (from.n > 0)
-        add(s, (cco_step){.kind = CCO_STEP_REDUCE, .a = from, .b = into});
+        sched_add(s, (cco_step){.kind = CCO_STEP_REDUCE, .a = from, .b = into});
 }
 
 void cco_fold_into(cco_sched *s, cco_span from, cco_span into)
@@ -166,17 +166,17 @@ void cco_fold_into(cco_sched *s, cco_span from, cco_span into)
     if (into.n == 0 || from.n == 0)
         return;
     if (from.n % into.n != 0 || into.n % s->layouts[into.layout].size != 0)
-        fail(s, MPI_ERR_INTERN);
+        sched_fail(s, MPI_ERR_INTERN);
     else
-        add(s, (cco_step){.kind = CCO_STEP_REDUCE, .a = from, .b = into, .fold = true});
+        sched_add(s, (cco_step){.kind = CCO_STEP_REDUCE, .a = from, .b = into, .fold = true});
 }
 
 int cco_expose(cco_sched *s, cco_span span)
 {
     const int slot = s->slots;
     if (s->count != slot) /* peers may learn of the slots in the first round */
-        fail(s, MPI_ERR_INTERN);
-    add(s, (cco_step){.kind = CCO_STEP_EXPOSE, .a = span, .slot = slot});
+        sched_fail(s, MPI_ERR_INTERN);
+    sched_add(s, (cco_step){.kind = CCO_STEP_EXPOSE, .a = span, .slot = slot});
     s->slots++;
     return slot;
 }
@@ -186,39 +186,41 @@ static bool is_slot(cco_sched *s, int slot)
 {
     if (slot >= 0 && slot < s->slots)
         return true;
-    fail(s, MPI_ERR_INTERN);
+    sched_fail(s, MPI_ERR_INTERN);
     return false;
 }
 
 void cco_put(cco_sched *s, int peer, cco_span from, int slot, size_t place)
 {
     if (from.n > 0 && is_peer(s, peer) && is_slot(s, slot))
-        add(s, (cco_step){CCO_STEP_PUT, rank_of(s, peer), .a = from, .slot = slot, .place = place});
+        sched_add(s, (cco_step){CCO_STEP_PUT, sched_rank_of(s, peer), .a = from, .slot = slot,
+                                .place = place});
 }
 
 void cco_get(cco_sched *s, int peer, int slot, size_t place, cco_span to)
 {
     if (to.n > 0 && is_peer(s, peer) && is_slot(s, slot))
-        add(s, (cco_step){CCO_STEP_GET, rank_of(s, peer), .b = to, .slot = slot, .place = place});
+        sched_add(s, (cco_step){CCO_STEP_GET, sched_rank_of(s, peer), .b = to, .slot = slot,
+                                .place = place});
 }
 
 void cco_notify(cco_sched *s, int peer)
 {
     if (is_peer(s, peer))
-        add(s, (cco_step){.kind = CCO_STEP_NOTIFY, .peer = rank_of(s, peer)});
+        sched_add(s, (cco_step){.kind = CCO_STEP_NOTIFY, .peer = sched_rank_of(s, peer)});
 }
 
 void cco_await(cco_sched *s, int peer)
 {
     if (is_peer(s, peer))
-        add(s, (cco_step){.kind = CCO_STEP_AWAIT, .peer = rank_of(s, peer)});
+        sched_add(s, (cco_step){.kind = CCO_STEP_AWAIT, .peer = sched_rank_of(s, peer)});
 }
 
 /* An empty round says nothing: one that opens after nothing is the same round. */
 void cco_round(cco_sched *s)
 {
     if (s->count > 0 && s->steps[s->count - 1].kind != CCO_STEP_ROUND)
-        add(s, (cco_step){.kind = CCO_STEP_ROUND});
+        sched_add(s, (cco_step){.kind = CCO_STEP_ROUND});
 }
 
 int cco_round_end(const cco_sched *s, int first)
@@ -240,7 +242,7 @@ cco_span cco_scratch(cco_sched *s, size_t n)
     cco_span span = {CCO_TMP, CCO_TMP, (ptrdiff_t)s->scratch, n};
     const cco_layout *layout = &s->layouts[CCO_TMP];
     if (n % layout->size != 0)
-        fail(s, MPI_ERR_INTERN);
+        sched_fail(s, MPI_ERR_INTERN);
     s->scratch += (cco_span_memory(s, span) + layout->spill + ALIGNMENT - 1) / ALIGNMENT *
                   ALIGNMENT;
     if (layout->extent < 0 && n > 0) /* elements lie downwards from the first */
@@ -252,7 +254,7 @@ cco_span cco_part(cco_sched *s, cco_span span, size_t from, size_t n)
 {
     const cco_layout *layout = &s->layouts[span.layout];
     if (from + n > span.n || from % layout->size != 0 || n % layout->size != 0) {
-        fail(s, MPI_ERR_INTERN);
+        sched_fail(s, MPI_ERR_INTERN);
         return (cco_span){.base = span.base, .layout = span.layout};
     }
     span.at += (ptrdiff_t)(from / layout->size) * layout->extent;

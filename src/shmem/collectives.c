@@ -20,7 +20,7 @@ static MPI_Datatype elements_of(size_t width)
 }
 
 /* `n` elements of `width` bytes, in elements of elements_of(width). */
-static int count_of(size_t n, size_t width, const char *function)
+static int collectives_count_of(size_t n, size_t width, const char *function)
 {
     const size_t each = width == 8 || width == 4 || width == 2 ? 1 : width;
     if (n > INT_MAX / each)
@@ -70,7 +70,7 @@ int CRESTA_Shmem_fcollect(shmem_team_t team, void *dest, const void *source, siz
     if (t == NULL)
         return 1;
     const MPI_Datatype type = elements_of(width);
-    const int count = count_of(n, width, "shmem_fcollect");
+    const int count = collectives_count_of(n, width, "shmem_fcollect");
     return CRESTA_Allgather(source, count, type, dest, count, type, t->comm) != MPI_SUCCESS;
 }
 
@@ -80,7 +80,7 @@ int CRESTA_Shmem_collect(shmem_team_t team, void *dest, const void *source, size
     if (t == NULL)
         return 1;
     const MPI_Datatype type = elements_of(width);
-    const int mine = count_of(n, width, "shmem_collect");
+    const int mine = collectives_count_of(n, width, "shmem_collect");
     int *counts = malloc(2 * (size_t)t->size * sizeof *counts), *displs = counts + t->size;
     if (counts == NULL)
         cco_fatal("shmem_collect: no memory for the counts of %d PEs", t->size);
@@ -104,7 +104,7 @@ int CRESTA_Shmem_alltoall(shmem_team_t team, void *dest, const void *source, siz
     if (t == NULL)
         return 1;
     const MPI_Datatype type = elements_of(width);
-    const int count = count_of(n, width, "shmem_alltoall");
+    const int count = collectives_count_of(n, width, "shmem_alltoall");
     return CRESTA_Alltoall(source, count, type, dest, count, type, t->comm) != MPI_SUCCESS;
 }
 
@@ -136,6 +136,6 @@ int CRESTA_Shmem_reduce(shmem_team_t team, void *dest, const void *source, size_
     if (t == NULL)
         return 1;
     const void *from = source == dest ? MPI_IN_PLACE : source;
-    return CRESTA_Allreduce(from, dest, count_of(n, 4, "shmem reduction"), type, op, t->comm) !=
-           MPI_SUCCESS;
+    return CRESTA_Allreduce(from, dest, collectives_count_of(n, 4, "shmem reduction"), type, op,
+                            t->comm) != MPI_SUCCESS;
 }

@@ -16,7 +16,7 @@
 static cco_heap heap = {.comm = MPI_COMM_NULL};
 static bool ours; /* MPI_Init */
 
-static bool started(void)
+static bool entries_started(void)
 {
     return heap.comm != MPI_COMM_NULL;
 }
@@ -25,7 +25,7 @@ int CRESTA_Shmem_init(MPI_Comm comm)
 {
     int inter = 1;
     MPI_Errhandler theirs;
-    if (started())
+    if (entries_started())
         return MPI_ERR_OTHER;
     if (comm == MPI_COMM_NULL || PMPI_Comm_test_inter(comm, &inter) != MPI_SUCCESS || inter)
         return MPI_ERR_COMM;
@@ -60,7 +60,7 @@ int CRESTA_Shmem_begin(int wanted, int *provided)
     }
     if (provided != NULL)
         *provided = CRESTA_Shmem_thread();
-    return started() ? 0 : CRESTA_Shmem_init(MPI_COMM_WORLD);
+    return entries_started() ? 0 : CRESTA_Shmem_init(MPI_COMM_WORLD);
 }
 
 int CRESTA_Shmem_thread(void)
@@ -77,7 +77,7 @@ void CRESTA_Shmem_end(void)
 {
     int over = 0;
     PMPI_Finalized(&over);
-    if (!started() || over)
+    if (!entries_started() || over)
         return;
     CRESTA_Shmem_barrier(SHMEM_TEAM_WORLD);
     cco_heap_close(&heap); /* before the communicator, which the team ends */
@@ -89,15 +89,15 @@ void CRESTA_Shmem_end(void)
 
 void CRESTA_Shmem_global_exit(int status)
 {
-    PMPI_Abort(started() ? heap.comm : MPI_COMM_WORLD, status);
+    PMPI_Abort(entries_started() ? heap.comm : MPI_COMM_WORLD, status);
     exit(status);
 }
 
 /* Waits for all PEs; ends the job if they do not ask for the same. */
-static void agree(const char *function, uint64_t value)
+static void entries_agree(const char *function, uint64_t value)
 {
     uint64_t mine[2] = {value, ~value}, most[2] = {0, 0};
-    if (!started())
+    if (!entries_started())
         cco_fatal("%s: before shmem_init", function);
     CRESTA_Shmem_reduce(SHMEM_TEAM_WORLD, most, mine, 2, MPI_UINT64_T, MPI_MAX);
     if (most[0] == ~most[1])
@@ -110,7 +110,7 @@ static void agree(const char *function, uint64_t value)
 }
 
 /* What a symmetric address is on every PE: its chunk's number and the offset there. */
-static uint64_t symmetric(const void *address)
+static uint64_t entries_symmetric(const void *address)
 {
     for (int i = 0; i < heap.count; i++) {
         const cco_chunk *c = &heap.chunks[i];
@@ -123,7 +123,7 @@ static uint64_t symmetric(const void *address)
 
 void *CRESTA_Shmem_alloc(size_t alignment, size_t bytes, int zero)
 {
-    agree("shmem_malloc", bytes);
+    entries_agree("shmem_malloc", bytes);
     void *block = cco_heap_take(&heap, alignment, bytes);
     if (zero && block != NULL)
         memset(block, 0, bytes);
@@ -136,7 +136,7 @@ void CRESTA_Shmem_free(void *base)
 {
     if (base == NULL)
         return;
-    agree("shmem_free", symmetric(base));
+    entries_agree("shmem_free", entries_symmetric(base));
     if (!cco_heap_give(&heap, base))
         cco_fatal("shmem_free: %p was not returned by shmem_malloc", base);
 }
@@ -148,7 +148,7 @@ void *CRESTA_Shmem_realloc(void *base, size_t bytes)
     const size_t old = cco_heap_size(&heap, base);
     if (old == 0)
         cco_fatal("shmem_realloc: %p was not returned by shmem_malloc", base);
-    agree("shmem_realloc", bytes);
+    entries_agree("shmem_realloc", bytes);
     void *block = cco_heap_take(&heap, 0, bytes);
     if (block != NULL)
         memcpy(block, base, old < bytes ? old : bytes);
@@ -160,7 +160,7 @@ void *CRESTA_Shmem_realloc(void *base, size_t bytes)
 
 int CRESTA_Shmem_reaches(int pe)
 {
-    return started() && pe >= 0 && pe < heap.size && (heap.shared || pe == heap.rank);
+    return entries_started() && pe >= 0 && pe < heap.size && (heap.shared || pe == heap.rank);
 }
 
 void *CRESTA_Shmem_ptr(const void *address, int pe)
@@ -168,10 +168,10 @@ void *CRESTA_Shmem_ptr(const void *address, int pe)
     return CRESTA_Shmem_reaches(pe) ? cco_heap_at(&heap, address, 1, pe) : NULL;
 }
 
-__attribute__((noreturn)) static void refuse(const void *address, size_t bytes, int pe,
-                                             const char *function)
+__attribute__((noreturn)) static void entries_refuse(const void *address, size_t bytes, int pe,
+                                                     const char *function)
 {
-    if (!started())
+    if (!entries_started())
         cco_fatal("%s: before shmem_init", function);
     if (pe < 0 || pe >= heap.size)
         cco_fatal("%s: PE %d, expected 0 to %d", function, pe, heap.size - 1);
@@ -187,10 +187,10 @@ __attribute__((noreturn)) static void refuse(const void *address, size_t bytes, 
 void *CRESTA_Shmem_at(const void *address, size_t bytes, int pe, const char *function)
 {
     char *there = pe >= 0 && pe < heap.size ? cco_heap_at(&heap, address, bytes, pe) : NULL;
-    if (there == NULL && started() && (pe == heap.rank || bytes == 0))
+    if (there == NULL && entries_started() && (pe == heap.rank || bytes == 0))
         return (void *)address; /* its own memory, of whatever kind */
     if (there == NULL)
-        refuse(address, bytes, pe, function);
+        entries_refuse(address, bytes, pe, function);
     return there;
 }
 

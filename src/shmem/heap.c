@@ -29,13 +29,13 @@ static cco_heap_block *new_block(size_t offset, size_t bytes, cco_heap_block *ne
     return b;
 }
 
-static size_t rounded(size_t n, size_t unit)
+static size_t heap_rounded(size_t n, size_t unit)
 {
     return (n + unit - 1) / unit * unit;
 }
 
 /* Another chunk; collective, with the same answer on all PEs. */
-static cco_chunk *grow(cco_heap *heap, size_t bytes)
+static cco_chunk *heap_grow(cco_heap *heap, size_t bytes)
 {
     const size_t page = (size_t)sysconf(_SC_PAGESIZE);
     int i = 0;
@@ -45,7 +45,7 @@ static cco_chunk *grow(cco_heap *heap, size_t bytes)
     while (i < heap->count && heap->chunks[i].mine != NULL)
         i++;
     most = all > most ? all : most;
-    most = rounded(bytes > most ? bytes : most, page);
+    most = heap_rounded(bytes > most ? bytes : most, page);
     cco_chunk *c = &heap->chunks[i];
     if (i == CCO_HEAP_CHUNKS || most > PTRDIFF_MAX - page ||
         !cco_symmetric_make(&c->memory, most + page, heap->comm))
@@ -56,7 +56,7 @@ static cco_chunk *grow(cco_heap *heap, size_t bytes)
         return NULL;
     }
     heap->shared = shared;
-    c->mine = (char *)rounded((uintptr_t)c->memory.base, page);
+    c->mine = (char *)heap_rounded((uintptr_t)c->memory.base, page);
     c->bytes = most;
     c->blocks = new_block(0, most, NULL);
     heap->count = i < heap->count ? heap->count : i + 1;
@@ -68,10 +68,10 @@ bool cco_heap_open(cco_heap *heap, MPI_Comm comm)
     *heap = (cco_heap){.comm = comm};
     PMPI_Comm_rank(comm, &heap->rank);
     PMPI_Comm_size(comm, &heap->size);
-    return grow(heap, FIRST) != NULL;
+    return heap_grow(heap, FIRST) != NULL;
 }
 
-static void drop(cco_chunk *c)
+static void heap_drop(cco_chunk *c)
 {
     for (cco_heap_block *b = c->blocks, *next; b != NULL; b = next) {
         next = b->next;
@@ -85,15 +85,15 @@ void cco_heap_close(cco_heap *heap)
 {
     for (int i = 0; i < heap->count; i++)
         if (heap->chunks[i].mine != NULL)
-            drop(&heap->chunks[i]);
+            heap_drop(&heap->chunks[i]);
     *heap = (cco_heap){.comm = MPI_COMM_NULL};
 }
 
 /* A block of a chunk, the first that fits. */
-static void *take_from(cco_chunk *c, size_t alignment, size_t bytes, size_t asked)
+static void *heap_take_from(cco_chunk *c, size_t alignment, size_t bytes, size_t asked)
 {
     for (cco_heap_block *b = c->blocks; b != NULL; b = b->next) {
-        const size_t skip = rounded(b->offset, alignment) - b->offset;
+        const size_t skip = heap_rounded(b->offset, alignment) - b->offset;
         if (b->asked > 0 || b->bytes < skip || b->bytes - skip < bytes)
             continue;
         if (skip > 0) { /* what lies before it stays free */
@@ -115,20 +115,21 @@ void *cco_heap_take(cco_heap *heap, size_t alignment, size_t asked)
     if (asked == 0 || asked > PTRDIFF_MAX - UNIT || alignment > (size_t)sysconf(_SC_PAGESIZE) ||
         (alignment & (alignment - 1)) != 0)
         return NULL;
-    const size_t bytes = rounded(asked, UNIT), unit = alignment > UNIT ? alignment : UNIT;
+    const size_t bytes = heap_rounded(asked, UNIT), unit = alignment > UNIT ? alignment : UNIT;
     for (int i = 0; i < heap->count; i++) {
-        void *block = heap->chunks[i].mine != NULL ? take_from(&heap->chunks[i], unit, bytes, asked)
-                                                   : NULL;
+        void *block = heap->chunks[i].mine != NULL
+                          ? heap_take_from(&heap->chunks[i], unit, bytes, asked)
+                          : NULL;
         if (block != NULL)
             return block;
     }
-    cco_chunk *c = grow(heap, bytes);
-    return c != NULL ? take_from(c, unit, bytes, asked) : NULL;
+    cco_chunk *c = heap_grow(heap, bytes);
+    return c != NULL ? heap_take_from(c, unit, bytes, asked) : NULL;
 }
 
 /* The block at an address, its chunk and the one before it. */
-static cco_heap_block *find(const cco_heap *heap, const void *base, int *chunk,
-                            cco_heap_block **before)
+static cco_heap_block *heap_find(const cco_heap *heap, const void *base, int *chunk,
+                                 cco_heap_block **before)
 {
     for (int i = 0; i < heap->count; i++) {
         *before = NULL;
@@ -143,7 +144,7 @@ static cco_heap_block *find(const cco_heap *heap, const void *base, int *chunk,
 }
 
 /* Joins a free block with the one behind it, if that is free. */
-static void join(cco_heap_block *b)
+static void heap_join(cco_heap_block *b)
 {
     cco_heap_block *next = b->next;
     if (b->asked > 0 || next == NULL || next->asked > 0)
@@ -157,16 +158,16 @@ bool cco_heap_give(cco_heap *heap, void *base)
 {
     cco_heap_block *before;
     int i;
-    cco_heap_block *b = find(heap, base, &i, &before);
+    cco_heap_block *b = heap_find(heap, base, &i, &before);
     if (b == NULL)
         return false;
     b->asked = 0;
-    join(b);
+    heap_join(b);
     if (before != NULL)
-        join(before);
+        heap_join(before);
     b = heap->chunks[i].blocks;
     if (i > 0 && b->asked == 0 && b->next == NULL) /* all of it is free */
-        drop(&heap->chunks[i]);
+        heap_drop(&heap->chunks[i]);
     return true;
 }
 
@@ -174,6 +175,6 @@ size_t cco_heap_size(const cco_heap *heap, const void *base)
 {
     cco_heap_block *before;
     int i;
-    const cco_heap_block *b = find(heap, base, &i, &before);
+    const cco_heap_block *b = heap_find(heap, base, &i, &before);
     return b != NULL ? b->asked : 0;
 }

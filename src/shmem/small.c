@@ -19,12 +19,12 @@ enum {
 };
 
 /* Number of a slot, or calls that a rank has left. */
-static uint64_t look(const char *at)
+static uint64_t shmem_small_look(const char *at)
 {
     return __atomic_load_n((const uint64_t *)(const void *)at, __ATOMIC_ACQUIRE);
 }
 
-static void say(char *at, uint64_t number)
+static void shmem_small_say(char *at, uint64_t number)
 {
     __atomic_store_n((uint64_t *)(void *)at, number, __ATOMIC_RELEASE);
 }
@@ -44,7 +44,7 @@ bool cco_small_open(cco_small *small, MPI_Comm comm)
     }
     small->mine = small->memory.base;
     /* Where ranks take turns on a core, each level would wait for its ranks' turns. */
-    if (!cco_all(!cco_pause_crowds(), comm))
+    if (!cco_service_all(!cco_pause_crowds(), comm))
         small->radix = small->size;
     return true;
 }
@@ -56,14 +56,14 @@ void cco_small_close(cco_small *small)
     *small = (cco_small){0};
 }
 
-static char *of(const cco_small *small, int rank)
+static char *shmem_small_of(const cco_small *small, int rank)
 {
     return small->mine + (ptrdiff_t)(rank - small->rank) * (ptrdiff_t)small->memory.stride;
 }
 
-static char *slot(const cco_small *small, int rank)
+static char *shmem_small_slot(const cco_small *small, int rank)
 {
-    return of(small, rank) + small->call % SLOTS * SLOT;
+    return shmem_small_of(small, rank) + small->call % SLOTS * SLOT;
 }
 
 /* Waits until `rank` has left the call that had its slot before. */
@@ -71,26 +71,28 @@ static void wait_for_room(cco_small *small, int rank)
 {
     int tries = CCO_PAUSE_MEMORY;
     while (small->passed[rank] + SLOTS < small->call &&
-           (small->passed[rank] = look(of(small, rank) + LEFT)) + SLOTS < small->call)
+           (small->passed[rank] = shmem_small_look(shmem_small_of(small, rank) + LEFT)) + SLOTS <
+               small->call)
         cco_pause(&tries);
 }
 
 /* The reader looks at the first line all the time, and takes it each time: it is written last. */
-static void write_slot(char *to, const char *from, size_t bytes, uint64_t call)
+static void shmem_small_write_slot(char *to, const char *from, size_t bytes, uint64_t call)
 {
     if (bytes > CCO_SMALL_LINE)
         memcpy(to + LINE, from + CCO_SMALL_LINE, bytes - CCO_SMALL_LINE);
     memcpy(to + HEAD, from, bytes < CCO_SMALL_LINE ? bytes : CCO_SMALL_LINE);
-    say(to, call);
+    shmem_small_say(to, call);
 }
 
-static void pass_on(cco_small *small, const char *from, size_t bytes, int root, int place)
+static void shmem_small_pass_on(cco_small *small, const char *from, size_t bytes, int root,
+                                int place)
 {
     const int first = place * small->radix + 1;
     for (int i = first; i < first + small->radix && i < small->size; i++) {
         const int rank = (root + i) % small->size;
         wait_for_room(small, rank);
-        write_slot(slot(small, rank), from, bytes, small->call);
+        shmem_small_write_slot(shmem_small_slot(small, rank), from, bytes, small->call);
     }
 }
 
@@ -99,14 +101,14 @@ void cco_small_broadcast(cco_small *small, void *dest, const void *source, size_
     const int place = (small->rank - root + small->size) % small->size;
     small->call++;
     if (place == 0) {
-        pass_on(small, source, bytes, root, 0);
+        shmem_small_pass_on(small, source, bytes, root, 0);
     } else {
-        const char *from = slot(small, small->rank);
-        for (int tries = CCO_PAUSE_MEMORY; look(from) != small->call;)
+        const char *from = shmem_small_slot(small, small->rank);
+        for (int tries = CCO_PAUSE_MEMORY; shmem_small_look(from) != small->call;)
             cco_pause(&tries);
         if (place * small->radix + 1 < small->size)
-            pass_on(small, from + HEAD, bytes, root, place);
+            shmem_small_pass_on(small, from + HEAD, bytes, root, place);
         memcpy(dest, from + HEAD, bytes);
     }
-    say(small->mine + LEFT, small->call);
+    shmem_small_say(small->mine + LEFT, small->call);
 }

@@ -24,7 +24,7 @@ static size_t stride_of(MPI_Comm comm, const void *base)
 
 /* Whether all parts fit in the memory of this node.  Nobody may try: pages are taken at once, and
  * the kernel kills processes for it. */
-static bool fits(size_t bytes, MPI_Comm comm)
+static bool symmetric_fits(size_t bytes, MPI_Comm comm)
 {
     const long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
     MPI_Comm node;
@@ -34,7 +34,7 @@ static bool fits(size_t bytes, MPI_Comm comm)
         PMPI_Comm_free(&node);
     }
     const bool mine = pages <= 0 || bytes <= (size_t)pages * (size_t)page / (size_t)ranks;
-    return cco_all(mine, comm);
+    return cco_service_all(mine, comm);
 }
 
 bool cco_symmetric_make(cco_symmetric *memory, size_t bytes, MPI_Comm comm)
@@ -43,9 +43,11 @@ bool cco_symmetric_make(cco_symmetric *memory, size_t bytes, MPI_Comm comm)
     *memory = (cco_symmetric){0};
     PMPI_Comm_get_errhandler(comm, &programs);
     PMPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
-    if (!fits(bytes, comm) || CRESTA_Alloc_mem((MPI_Aint)bytes, comm, &memory->base) != MPI_SUCCESS)
+    if (!symmetric_fits(bytes, comm) ||
+        CRESTA_Alloc_mem((MPI_Aint)bytes, comm, &memory->base) != MPI_SUCCESS)
         memory->base = NULL;
-    const bool all = cco_all(memory->base != NULL, comm); /* the MPI's own memory: each by itself */
+    const bool all = cco_service_all(memory->base != NULL,
+                                     comm); /* the MPI's own memory: each by itself */
     PMPI_Comm_set_errhandler(comm, programs);
     PMPI_Errhandler_free(&programs);
     if (all)

@@ -34,7 +34,7 @@ static void number_pes(struct cresta_team *t)
 }
 
 /* A team on a communicator that is its own from now on. */
-static struct cresta_team *adopt(MPI_Comm comm)
+static struct cresta_team *team_adopt(MPI_Comm comm)
 {
     struct cresta_team *t = calloc(1, sizeof *t);
     if (t == NULL)
@@ -57,11 +57,11 @@ static struct cresta_team *adopt(MPI_Comm comm)
 struct cresta_team *cco_team_open(MPI_Comm comm, bool shared)
 {
     one_node = shared;
-    world = adopt(comm);
+    world = team_adopt(comm);
     return world;
 }
 
-static void end(struct cresta_team *t)
+static void team_end(struct cresta_team *t)
 {
     cco_small_close(&t->small);
     PMPI_Comm_free(&t->comm);
@@ -74,7 +74,7 @@ void cco_teams_close(void)
     last_set = NULL;
     for (struct cresta_team *t = world, *next; t != NULL; t = next) {
         next = t->next;
-        end(t);
+        team_end(t);
     }
     world = NULL;
 }
@@ -103,13 +103,13 @@ int CRESTA_Shmem_translate(shmem_team_t from, int pe, shmem_team_t to)
 }
 
 /* The team of those with the same color; collective over the parent. */
-static struct cresta_team *split(const struct cresta_team *parent, int color)
+static struct cresta_team *team_split(const struct cresta_team *parent, int color)
 {
     MPI_Comm comm = MPI_COMM_NULL;
     if (PMPI_Comm_split(parent->comm, color, parent->rank, &comm) != MPI_SUCCESS ||
         comm == MPI_COMM_NULL)
         return NULL;
-    return adopt(comm);
+    return team_adopt(comm);
 }
 
 int CRESTA_Shmem_split(shmem_team_t parent, int start, int stride, int size, shmem_team_t *team)
@@ -130,7 +130,7 @@ int CRESTA_Shmem_split(shmem_team_t parent, int start, int stride, int size, shm
     const int rc = PMPI_Comm_split(p->comm, in ? 0 : MPI_UNDEFINED,
                                    stride < 0 ? -p->rank + p->size : p->rank, &comm);
     if (rc == MPI_SUCCESS && comm != MPI_COMM_NULL)
-        *team = adopt(comm);
+        *team = team_adopt(comm);
     return rc != MPI_SUCCESS;
 }
 
@@ -141,8 +141,8 @@ int CRESTA_Shmem_split_2d(shmem_team_t parent, int xrange, shmem_team_t *x, shme
     if (p == NULL || xrange < 1)
         return 1;
     const int wide = xrange < p->size ? xrange : p->size;
-    *x = split(p, p->rank / wide);
-    *y = split(p, p->rank % wide);
+    *x = team_split(p, p->rank / wide);
+    *y = team_split(p, p->rank % wide);
     return *x == SHMEM_TEAM_INVALID || *y == SHMEM_TEAM_INVALID;
 }
 
@@ -154,12 +154,12 @@ void CRESTA_Shmem_destroy(shmem_team_t team)
     for (struct cresta_team **at = &world->next; *at != NULL; at = &(*at)->next)
         if (*at == t) {
             *at = t->next;
-            end(t);
+            team_end(t);
             return;
         }
 }
 
-static bool is_set(const struct cresta_team *t, int start, int stride, int size)
+static bool team_is_set(const struct cresta_team *t, int start, int stride, int size)
 {
     return t != NULL && t->stride == stride && t->start == start && t->size == size;
 }
@@ -178,7 +178,7 @@ static struct cresta_team *make_set(int start, int stride, int size)
     PMPI_Group_free(&all);
     if (comm == MPI_COMM_NULL)
         return NULL;
-    struct cresta_team *t = adopt(comm);
+    struct cresta_team *t = team_adopt(comm);
     t->start = start;
     t->stride = stride;
     return t;
@@ -186,7 +186,7 @@ static struct cresta_team *make_set(int start, int stride, int size)
 
 shmem_team_t CRESTA_Shmem_active_set(int start, int stride, int size)
 {
-    if (is_set(last_set, start, stride, size))
+    if (team_is_set(last_set, start, stride, size))
         return last_set;
     if (world == NULL)
         return SHMEM_TEAM_INVALID;
@@ -200,7 +200,7 @@ shmem_team_t CRESTA_Shmem_active_set(int start, int stride, int size)
     if (size == world->size && stride == 1) /* all of them */
         return world;
     struct cresta_team *t = world->next;
-    while (t != NULL && !is_set(t, start, stride, size))
+    while (t != NULL && !team_is_set(t, start, stride, size))
         t = t->next;
     last_set = t != NULL ? t : make_set(start, stride, size);
     return last_set;

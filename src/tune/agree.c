@@ -15,7 +15,7 @@
 #include "tune/presence.h"
 
 /* All ranks of MPI_COMM_WORLD have met in MPI_Init; of others nobody knows that they answer. */
-static void late(void *what)
+static void agree_late(void *what)
 {
     const MPI_Comm *comm = what;
     char name[MPI_MAX_OBJECT_NAME] = "";
@@ -35,7 +35,7 @@ int cco_agree(MPI_Comm comm, const uint64_t *words, int count, uint64_t *least, 
     uint64_t mine[2 * CCO_AGREED] = {0}, all[2 * CCO_AGREED] = {0};
     const unsigned long match = cco_configured.debug.match;
     const int seconds = match > 0 && match < INT_MAX ? (int)match : CCO_PATIENCE;
-    const cco_patience patience = {seconds, seconds, late, &comm};
+    const cco_patience patience = {seconds, seconds, agree_late, &comm};
     int size = 1;
     PMPI_Comm_size(comm, &size);
     memcpy(least, words, (size_t)count * sizeof *words);

@@ -45,12 +45,12 @@ void cco_auto_spec(char *spec, size_t room)
                                      measured[i].rule);
 }
 
-static MPI_Count greater(MPI_Count a, MPI_Count b)
+static MPI_Count auto_greater(MPI_Count a, MPI_Count b)
 {
     return a > b ? a : b;
 }
 
-static void narrow(int *min, int *max, int other_min, int other_max)
+static void auto_narrow(int *min, int *max, int other_min, int other_max)
 {
     *min = *min > other_min ? *min : other_min;
     *max = *max < other_max ? *max : other_max;
@@ -60,13 +60,14 @@ static void narrow(int *min, int *max, int other_min, int other_max)
 static bool narrow_to(cco_rule *narrowed, const cco_rule *rule)
 {
     narrowed->collectives &= rule->collectives;
-    narrowed->min = greater(narrowed->min, rule->min);
-    narrowed->max = -greater(-narrowed->max, -rule->max);
+    narrowed->min = auto_greater(narrowed->min, rule->min);
+    narrowed->max = -auto_greater(-narrowed->max, -rule->max);
     narrowed->classes |= rule->classes;
-    narrow(&narrowed->processes_min, &narrowed->processes_max, rule->processes_min,
-           rule->processes_max);
-    narrow(&narrowed->nodes_min, &narrowed->nodes_max, rule->nodes_min, rule->nodes_max);
-    narrow(&narrowed->on_node_min, &narrowed->on_node_max, rule->on_node_min, rule->on_node_max);
+    auto_narrow(&narrowed->processes_min, &narrowed->processes_max, rule->processes_min,
+                rule->processes_max);
+    auto_narrow(&narrowed->nodes_min, &narrowed->nodes_max, rule->nodes_min, rule->nodes_max);
+    auto_narrow(&narrowed->on_node_min, &narrowed->on_node_max, rule->on_node_min,
+                rule->on_node_max);
     return narrowed->collectives != 0 && narrowed->min <= narrowed->max &&
            narrowed->processes_min <= narrowed->processes_max &&
            narrowed->nodes_min <= narrowed->nodes_max &&

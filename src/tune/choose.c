@@ -33,7 +33,7 @@ void cco_choose_from_tuning(cco_rules *tuning)
     tuning_rules = tuning;
 }
 
-static const char *refusal(const cco_way *way, cco_coll coll, const cco_comm *state)
+static const char *choose_refusal(const cco_way *way, cco_coll coll, const cco_comm *state)
 {
     if (state->facts.device && way->model->touches && coll != CCO_BARRIER)
         return "buffers may lie in a GPU's memory (CRESTA_DEVICE_MEMORY)";
@@ -47,7 +47,7 @@ static const char *refusal(const cco_way *way, cco_coll coll, const cco_comm *st
 static void go_down(cco_choice *choice, cco_coll coll, const cco_comm *state)
 {
     const char *why;
-    while ((why = refusal(&choice->way, coll, state)) != NULL) {
+    while ((why = choose_refusal(&choice->way, coll, state)) != NULL) {
         const bool picky = choice->way.algo != NULL; /* the model may know another */
         if (choice->way.automatic) {
             choice->way = (cco_way){.model = cco_models[0]};
@@ -68,10 +68,10 @@ static void go_down(cco_choice *choice, cco_coll coll, const cco_comm *state)
 static void replace_wrong(cco_choice *choice, cco_coll coll, const cco_comm *state, bool automatic)
 {
     const cco_way ours = {.model = &cco_model_p2p};
-    if (!cco_is_near(coll) || choice->way.model != cco_models[0] ||
+    if (!cco_is_neighbor(coll) || choice->way.model != cco_models[0] ||
         (choice->refused == NULL && !automatic && !cco_is_ours(coll)) ||
         cco_neighbor_defect(coll, &state->topology, true) == NULL ||
-        refusal(&ours, coll, state) != NULL)
+        choose_refusal(&ours, coll, state) != NULL)
         return;
     choice->way = ours;
     choice->impl = ours.model->name;
@@ -114,7 +114,7 @@ static cco_choice without_rule(cco_coll coll, const cco_comm *state)
 {
     const cco_way ours = {.model = &cco_model_p2p};
     const bool here = cco_is_ours(coll) && state->topology.near != NULL &&
-                      refusal(&ours, coll, state) == NULL;
+                      choose_refusal(&ours, coll, state) == NULL;
     cco_choice choice = {.max = LLONG_MAX, .way.model = cco_models[0], .why = "no rule"};
     if (here)
         choice.way = ours;
@@ -138,7 +138,7 @@ static cco_choice exact_choice(const cco_choice *choice, cco_coll coll, const cc
         if (models[i] == choice->way.model)
             memcpy(exact.way.options, choice->way.options, sizeof exact.way.options);
         exact.refused = models[i]->algorithms == NULL ? "it has no algorithms of ours"
-                                                      : refusal(&exact.way, coll, state);
+                                                      : choose_refusal(&exact.way, coll, state);
         if (exact.refused == NULL)
             break;
     }
@@ -170,7 +170,7 @@ static bool make_reproducible(cco_choices *choices, cco_coll coll, const cco_com
 enum { SOURCES = 6 };
 
 /* Room for the choices of any collective: one for each rule, and one without a rule. */
-static cco_choice *make_room(const cco_rules *const sources[SOURCES])
+static cco_choice *choose_make_room(const cco_rules *const sources[SOURCES])
 {
     size_t most = 1;
     for (int i = 0; i < SOURCES; i++)
@@ -180,17 +180,18 @@ static cco_choice *make_room(const cco_rules *const sources[SOURCES])
 
 /* `choices` are made in `room`, which is for all rules, and kept in as much as they need: there may
  * be thousands of communicators. */
-static bool choose(cco_comm *state, const cco_rules *const sources[SOURCES], cco_coll coll,
-                   cco_choice *room)
+static bool choose_choose(cco_comm *state, const cco_rules *const sources[SOURCES], cco_coll coll,
+                          cco_choice *room)
 {
     cco_choices *choices = &state->choices[coll];
     *choices = (cco_choices){.list = room};
-    const bool alone = state->size == 1 && !cco_has_world();             /* see cco_agree */
-    const bool lost = cco_is_near(coll) && state->topology.near == NULL; /* as the MPI will say */
+    const bool alone = state->size == 1 && !cco_has_world(); /* see cco_agree */
+    const bool lost = cco_is_neighbor(coll) &&
+                      state->topology.near == NULL; /* as the MPI will say */
     bool all = false;
     for (int i = 0; i < SOURCES && !alone && !lost && !all; i++)
         all = add_rules(choices, sources[i], coll, state);
-    if (cco_is_near(coll) && choices->count > 0)
+    if (cco_is_neighbor(coll) && choices->count > 0)
         state->topology.ruled |= 1u << coll;
     if (!all)
         choices->list[choices->count++] = without_rule(coll, state);
@@ -220,10 +221,10 @@ bool cco_choose_with(cco_comm *state, const cco_rules *more, cco_rules_place pla
     cco_comm_drop_choices(state);
     state->plain_choices = state->sized = state->classed = state->topology.ruled = 0;
     state->to_report = told ? (1u << CCO_COLLECTIVES) - 1 : 0;
-    cco_choice *room = make_room(sources);
+    cco_choice *room = choose_make_room(sources);
     bool all = room != NULL;
     for (int coll = 0; all && coll < CCO_COLLECTIVES; coll++)
-        all = choose(state, sources, (cco_coll)coll, room) &&
+        all = choose_choose(state, sources, (cco_coll)coll, room) &&
               make_reproducible(&state->choices[coll], (cco_coll)coll, state);
     free(room);
     for (int coll = 0; all && coll < CCO_COLLECTIVES; coll++) {

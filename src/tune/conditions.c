@@ -16,13 +16,13 @@ static void parse_nodes(cco_parser *p, cco_counted what, int *least, int *most)
     *most = (int)high;
 }
 
-/* Types and operations are the same on all ranks in reductions only; not in those of neighbours,
+/* Types and operations are the same on all ranks in reductions only; not in those of neighbors,
  * where a rank without any may pass what it likes. */
 static void keep_reductions(cco_parser *p, cco_rule *rule, const char *place, const char *what)
 {
     uint32_t reductions = 0;
     for (int i = 0; i < CCO_COLLECTIVES; i++)
-        if (cco_coll_infos[i].properties & CCO_REDUCTION && !cco_is_near((cco_coll)i))
+        if (cco_coll_infos[i].properties & CCO_REDUCTION && !cco_is_neighbor((cco_coll)i))
             reductions |= 1u << i;
     if (!cco_parse_failed(p) && (rule->collectives & reductions) == 0)
         cco_parse_fail(p, place,

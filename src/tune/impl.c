@@ -13,7 +13,7 @@
 enum { LIST = 512 }; /* characters of what is possible */
 
 /* Adds a name to a list for a message, once. */
-static void add(char *list, const char *name)
+static void impl_add(char *list, const char *name)
 {
     const size_t used = strlen(list), length = strlen(name);
     for (const char *at = strstr(list, name); at != NULL; at = strstr(at + 1, name))
@@ -27,11 +27,11 @@ static void list_models(char *list)
     list[0] = '\0';
     for (int i = 0; cco_models[i] != NULL; i++)
         if (cco_models[i]->lacking == NULL)
-            add(list, cco_models[i]->name);
-    add(list, CCO_IMPL_AUTO);
+            impl_add(list, cco_models[i]->name);
+    impl_add(list, CCO_IMPL_AUTO);
 }
 
-static bool concerns(const cco_rule *rule, int coll)
+static bool impl_concerns(const cco_rule *rule, int coll)
 {
     return rule->collectives >> coll & 1;
 }
@@ -57,7 +57,7 @@ static const cco_model *find_model(const char *name, size_t length)
     return NULL;
 }
 
-static size_t word(const char *text)
+static size_t impl_word(const char *text)
 {
     size_t n = 0;
     while (isalnum((unsigned char)text[n]) || text[n] == '_')
@@ -89,17 +89,17 @@ static void parse_algorithm(cco_parser *p, cco_rule *rule)
     char possible[LIST] = "";
     const cco_algo *algo;
     uint32_t having = 0;
-    const size_t length = word(p->at);
+    const size_t length = impl_word(p->at);
     snprintf(rule->algorithm, sizeof rule->algorithm, "%.*s", (int)(length < 31 ? length : 31),
              p->at);
     for (int coll = 0; coll < CCO_COLLECTIVES; coll++) {
-        if (!concerns(rule, coll))
+        if (!impl_concerns(rule, coll))
             continue;
         having |= (uint32_t)(algorithm_of(rule, (cco_coll)coll) != NULL) << coll;
         for (int i = 0; rule->model->algorithms != NULL &&
                         (algo = rule->model->algorithms((cco_coll)coll, i)) != NULL;
              i++)
-            add(possible, algo->name);
+            impl_add(possible, algo->name);
     }
     if (having == 0)
         cco_parse_fail(p, p->at,
@@ -131,7 +131,7 @@ static const cco_param *find_param(const cco_rule *rule, cco_coll coll, const ch
 static void add_names(char *list, const cco_param *params)
 {
     for (; params != NULL && params->name != NULL; params++)
-        add(list, params->name);
+        impl_add(list, params->name);
 }
 
 /* A parameter of this name; of several collectives, the rule keeps those whose algorithm has it.
@@ -142,7 +142,7 @@ static const cco_param *keep_those_with(cco_parser *p, cco_rule *rule, size_t le
     char possible[LIST] = "";
     uint32_t having = 0;
     for (int coll = 0; coll < CCO_COLLECTIVES; coll++) {
-        if (!concerns(rule, coll))
+        if (!impl_concerns(rule, coll))
             continue;
         const cco_algo *algo = algorithm_of(rule, (cco_coll)coll);
         const cco_param *param = find_param(rule, (cco_coll)coll, p->at, length);
@@ -165,7 +165,7 @@ static void check_limits(cco_parser *p, const cco_rule *rule, const char *name, 
                          long value)
 {
     for (int coll = 0; coll < CCO_COLLECTIVES && !cco_parse_failed(p); coll++) {
-        if (!concerns(rule, coll))
+        if (!impl_concerns(rule, coll))
             continue;
         const cco_param *param = find_param(rule, (cco_coll)coll, name, strlen(name));
         if (value < param->min || value > param->max)
@@ -189,7 +189,7 @@ static long named_value(const cco_param *param, const char *text, size_t length)
 static long parse_value(cco_parser *p, const cco_param *param)
 {
     const char *start = p->at;
-    const size_t length = word(start);
+    const size_t length = impl_word(start);
     const long named = named_value(param, start, length);
     if (named >= 0) {
         p->at += length;
@@ -207,7 +207,7 @@ static long parse_value(cco_parser *p, const cco_param *param)
 
 static void parse_param(cco_parser *p, cco_rule *rule, int i)
 {
-    const size_t length = word(p->at);
+    const size_t length = impl_word(p->at);
     if (i == CCO_PARAMS + CCO_OPTIONS) {
         cco_parse_fail(p, p->at, "there are at most %d parameters", CCO_PARAMS + CCO_OPTIONS);
         return;

@@ -48,7 +48,7 @@ bool cco_json_open(cco_json *json, cco_json_kind kind)
 }
 
 /* Before the next member or element: the comma between two, or the end.  False at the end. */
-static bool go_on(cco_json *json, char close)
+static bool json_reader_go_on(cco_json *json, char close)
 {
     if (cco_json_failed(json))
         return false;
@@ -119,7 +119,7 @@ static bool take_word(cco_json *json)
 bool cco_json_member(cco_json *json, char *name, size_t room)
 {
     cco_json_sink s = {.text = name, .room = room};
-    if (!go_on(json, '}'))
+    if (!json_reader_go_on(json, '}'))
         return false;
     if (cco_json_peek(json) != CCO_JSON_STRING)
         return cco_json_unexpected(json, "the name of a member, in \"\"");
@@ -138,7 +138,7 @@ bool cco_json_member(cco_json *json, char *name, size_t room)
 
 bool cco_json_element(cco_json *json)
 {
-    return go_on(json, ']');
+    return json_reader_go_on(json, ']');
 }
 
 bool cco_json_string(cco_json *json, const char *what, char *text, size_t room)

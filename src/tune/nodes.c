@@ -16,7 +16,7 @@
 static bool wanted; /* by a rule or a profile; */
 static bool sends;  /* by a model that sends between nodes, too */
 
-static bool names_model(const cco_rules *rules)
+static bool nodes_names_model(const cco_rules *rules)
 {
     for (int i = 0; rules != NULL && i < rules->count; i++)
         if (rules->list[i].model->by_nodes)
@@ -24,12 +24,12 @@ static bool names_model(const cco_rules *rules)
     return false;
 }
 
-static bool asks(const cco_rules *rules)
+static bool nodes_asks(const cco_rules *rules)
 {
     for (int i = 0; rules != NULL && i < rules->count; i++)
         if (cco_rule_asks_nodes(&rules->list[i]))
             return true;
-    return names_model(rules);
+    return nodes_names_model(rules);
 }
 
 void cco_nodes_want(void)
@@ -39,15 +39,15 @@ void cco_nodes_want(void)
 
 void cco_nodes_wanted_by(const cco_rules *rules)
 {
-    if (asks(rules))
+    if (nodes_asks(rules))
         cco_nodes_want();
-    if (names_model(rules))
+    if (nodes_names_model(rules))
         __atomic_store_n(&sends, true, __ATOMIC_RELAXED);
 }
 
 /* Combines the words of all ranks; none is known if a process has failed.  By an allreduce: some
  * MPIs gather without waiting by a message from every rank to every other. */
-static void combine(cco_comm *state, uint64_t *words, int count)
+static void nodes_combine(cco_comm *state, uint64_t *words, int count)
 {
     if (state->size == 1 || /* see cco_agree */
         cco_service_allreduce(MPI_IN_PLACE, words, count, MPI_UINT64_T, MPI_BOR, state->comm) ==
@@ -65,8 +65,8 @@ static void gather_keys(cco_comm *state, uint64_t *keys, bool channel)
 {
     uint64_t *offer = keys + state->size;
     struct cco_carrier *offered = channel ? cco_channel_offer(state->comm, offer) : NULL;
-    keys[state->rank] = cco_disagrees() ? 0 : cco_node_key();
-    combine(state, keys, state->size + (channel ? CCO_CHANNEL_WORDS : 0));
+    keys[state->rank] = cco_inject_mismatch() ? 0 : cco_node_key();
+    nodes_combine(state, keys, state->size + (channel ? CCO_CHANNEL_WORDS : 0));
     if (channel && cco_channel_accept(&state->channel, offered, offer))
         cco_service_pass(state->comm, state->channel.comm, cco_channel_service(&state->channel));
 }
@@ -85,7 +85,7 @@ static uint64_t *keys_of_all(cco_comm *state, bool channel)
 }
 
 /* Who does not know is a node of its own.  True if all know. */
-static bool complete(uint64_t *keys, int size)
+static bool nodes_complete(uint64_t *keys, int size)
 {
     bool all = true;
     for (int i = 0; i < size; i++)
@@ -98,7 +98,7 @@ static bool complete(uint64_t *keys, int size)
 
 static const char map_key; /* its address is the key */
 
-static void release(void *data)
+static void nodes_release(void *data)
 {
     cco_node_map **map = data;
     cco_node_map_drop(*map);
@@ -108,12 +108,12 @@ static void release(void *data)
 /* All ranks work with the same keys: they get the same map. */
 void cco_nodes_find(cco_comm *state, const cco_rules *more)
 {
-    if (state->nodes.counted || !(__atomic_load_n(&wanted, __ATOMIC_RELAXED) || asks(more)))
+    if (state->nodes.counted || !(__atomic_load_n(&wanted, __ATOMIC_RELAXED) || nodes_asks(more)))
         return;
-    const bool sending = __atomic_load_n(&sends, __ATOMIC_RELAXED) || names_model(more);
+    const bool sending = __atomic_load_n(&sends, __ATOMIC_RELAXED) || nodes_names_model(more);
     uint64_t *keys = keys_of_all(state, sending && state->channel.comm == MPI_COMM_NULL);
-    const bool known = complete(keys, state->size);
-    cco_node_map **map = cco_comm_attach(state, &map_key, sizeof(*map), release);
+    const bool known = nodes_complete(keys, state->size);
+    cco_node_map **map = cco_comm_attach(state, &map_key, sizeof(*map), nodes_release);
     *map = cco_node_map_new(keys, state->size);
     free(keys);
     if (*map == NULL)

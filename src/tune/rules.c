@@ -146,7 +146,7 @@ static size_t most_rules(const char *spec)
 }
 
 /* Puts the rules that `auto` stands for in the place of a rule; returns how many. */
-static int expand(const cco_rule *rule, cco_rule *place)
+static int rules_expand(const cco_rule *rule, cco_rule *place)
 {
     char spec[CCO_AUTO_SPEC], wrong[512];
     cco_auto_spec(spec, sizeof spec);
@@ -163,7 +163,7 @@ static void add_rule(cco_parser *p, cco_rules *rules)
     parse_rule(p, &rule);
     if (!rule.automatic)
         *place = rule;
-    rules->count += rule.automatic ? expand(&rule, place) : 1;
+    rules->count += rule.automatic ? rules_expand(&rule, place) : 1;
 }
 
 cco_rules *cco_rules_keep_texts(cco_rules *rules)

@@ -60,7 +60,7 @@ bool cco_pattern_matches(const char *pattern, const char *text);
 /* True if no rule names anything but `mpi`. */
 bool cco_rules_are_plain(const cco_rules *rules);
 
-/* True if one leaves neighbourhood collectives to `auto`, which replaces those that the MPI gets
+/* True if one leaves neighborhood collectives to `auto`, which replaces those that the MPI gets
  * wrong on a topology. */
 bool cco_rules_may_replace(const cco_rules *rules);
 

@@ -12,11 +12,11 @@
 #include "core/world.h"
 #include "native/defects.h"
 #include "native/models.h"
-#include "sched/near_mates.h"
+#include "sched/neighbor_mates.h"
 #include "tune/agree.h"
 
-static void agree(cco_comm *state, const uint64_t *words, int count, uint64_t *least,
-                  uint64_t *most)
+static void topology_agree(cco_comm *state, const uint64_t *words, int count, uint64_t *least,
+                           uint64_t *most)
 {
     if (cco_agree(state->comm, words, count, least, most) == MPI_SUCCESS)
         return;
@@ -34,7 +34,7 @@ static void find_stencil(cco_comm *state, uint64_t least, uint64_t most)
     cco_neighbors *near = state->topology.near;
     while (least != most && most != CCO_NO_STENCIL) {
         const uint64_t mine = cco_stencil_next(near, state->rank, state->size, most);
-        agree(state, &mine, 1, &least, &most);
+        topology_agree(state, &mine, 1, &least, &most);
     }
     if (most == CCO_NO_STENCIL)
         return;
@@ -59,7 +59,7 @@ void cco_topology_find(cco_comm *state)
     words[ONE_SIDED] = cco_neighbors_one_sided(state->comm, t->near, state->rank);
     words[SINKS] = t->near->degrees.in > 0 && t->near->degrees.out == 0;
     words[STENCIL] = cco_stencil_next(t->near, state->rank, state->size, 0);
-    agree(state, words, WORDS, least, most);
+    topology_agree(state, words, WORDS, least, most);
     t->repeats = most[REPEATS] != 0;
     t->one_sided = most[ONE_SIDED] != 0;
     t->sinks = most[SINKS] != 0;
@@ -72,20 +72,20 @@ static bool wants_mates(const cco_comm *state)
     if (state->topology.near == NULL || state->topology.near->mates != NULL || map == NULL)
         return false;
     for (int coll = 0; coll < CCO_COLLECTIVES; coll++)
-        for (int i = 0; cco_is_near((cco_coll)coll) && i < state->choices[coll].count; i++)
+        for (int i = 0; cco_is_neighbor((cco_coll)coll) && i < state->choices[coll].count; i++)
             if (state->choices[coll].list[i].way.model->by_nodes)
                 return true;
     return false;
 }
 
-__attribute__((noreturn)) static void no_memory(const cco_comm *state)
+__attribute__((noreturn)) static void topology_no_memory(const cco_comm *state)
 {
     cco_fatal("no memory for the neighbours of communicator '%s'", state->name);
 }
 
 /* The lists of all ranks of the node, one after the other. */
 static void gather_lists(const cco_comm *state, const cco_company *node, const int *peers,
-                         int degree, cco_near_lists *all)
+                         int degree, cco_neighbor_lists *all)
 {
     int sum = 0, before = 0;
     all->degrees[node->place] = degree;
@@ -96,7 +96,7 @@ static void gather_lists(const cco_comm *state, const cco_company *node, const i
     }
     all->peers = calloc((size_t)sum + 1, sizeof *all->peers);
     if (all->peers == NULL)
-        no_memory(state);
+        topology_no_memory(state);
     if (degree > 0)
         memcpy(all->peers + before, peers, (size_t)degree * sizeof *peers);
     if (rc == MPI_SUCCESS)
@@ -106,7 +106,8 @@ static void gather_lists(const cco_comm *state, const cco_company *node, const i
 }
 
 /* Asks the mates, the ranks of this node. */
-static void ask_mates(const cco_comm *state, int node, cco_near_lists *in, cco_near_lists *out)
+static void ask_mates(const cco_comm *state, int node, cco_neighbor_lists *in,
+                      cco_neighbor_lists *out)
 {
     const cco_neighbors *near = state->topology.near;
     const cco_node_map *map = state->nodes.map;
@@ -117,16 +118,16 @@ static void ask_mates(const cco_comm *state, int node, cco_near_lists *in, cco_n
 }
 
 /* What all ranks send together. */
-static bool agree_to_spare(const cco_comm *state, const cco_near_mates *mates)
+static bool agree_to_spare(const cco_comm *state, const cco_neighbor_mates *mates)
 {
-    cco_near_sends mine;
-    if (!cco_near_sends_of(mates, state->nodes.map, state->rank, &mine))
-        no_memory(state);
+    cco_neighbor_sends mine;
+    if (!cco_neighbor_sends_of(mates, state->nodes.map, state->rank, &mine))
+        topology_no_memory(state);
     long all[2] = {mine.ranks, mine.nodes};
     if (state->size > 1 &&
         cco_service_allreduce(MPI_IN_PLACE, all, 2, MPI_LONG, MPI_SUM, state->comm) != MPI_SUCCESS)
         cco_fatal("cannot count what communicator '%s' sends between nodes", state->name);
-    return cco_near_spare(&(cco_near_sends){all[0], all[1]});
+    return cco_neighbor_spare(&(cco_neighbor_sends){all[0], all[1]});
 }
 
 /* On one node nothing goes to others, and a rank alone on its node knows all that does. */
@@ -139,20 +140,20 @@ void cco_topology_find_mates(cco_comm *state)
     const int node = map->node[state->rank], ranks = cco_node_ranks(map, node);
     int *degrees = calloc(2 * (size_t)ranks, sizeof *degrees);
     if (degrees == NULL)
-        no_memory(state);
-    cco_near_lists in = {degrees, NULL}, out = {degrees + ranks, NULL};
+        topology_no_memory(state);
+    cco_neighbor_lists in = {degrees, NULL}, out = {degrees + ranks, NULL};
     if (map->count > 1 && map->count < map->size) {
         cco_comm_channel(state); /* where the messages pass if the communicator has no name */
         ask_mates(state, node, &in, &out);
     }
     int *const told[2] = {in.peers, out.peers};
     if (map->count == map->size) {
-        in = (cco_near_lists){&near->degrees.in, (int *)(uintptr_t)near->in};
-        out = (cco_near_lists){&near->degrees.out, (int *)(uintptr_t)near->out};
+        in = (cco_neighbor_lists){&near->degrees.in, (int *)(uintptr_t)near->in};
+        out = (cco_neighbor_lists){&near->degrees.out, (int *)(uintptr_t)near->out};
     }
-    near->mates = cco_near_mates_new(map, node, near, &in, &out);
+    near->mates = cco_neighbor_mates_new(map, node, near, &in, &out);
     if (near->mates == NULL)
-        no_memory(state);
+        topology_no_memory(state);
     near->mates->spare = agree_to_spare(state, near->mates);
     free(told[0]);
     free(told[1]);
@@ -162,7 +163,7 @@ void cco_topology_find_mates(cco_comm *state)
 const char *cco_topology_refuses(const cco_comm *state, const cco_way *way, cco_coll coll)
 {
     const cco_model *model = way->model;
-    if (!cco_is_near(coll) || model == &cco_model_mpi)
+    if (!cco_is_neighbor(coll) || model == &cco_model_mpi)
         return NULL;
     if (model == &cco_model_nonblock || model == &cco_model_persist)
         return cco_neighbor_defect(coll, &state->topology, false);
@@ -172,7 +173,7 @@ const char *cco_topology_refuses(const cco_comm *state, const cco_way *way, cco_
 
 bool cco_topology_is_wrong(const cco_comm *state, cco_coll coll)
 {
-    return cco_is_near(coll) && !cco_is_ours(coll) && state->topology.ruled >> coll & 1 &&
+    return cco_is_neighbor(coll) && !cco_is_ours(coll) && state->topology.ruled >> coll & 1 &&
            cco_neighbor_defect(coll, &state->topology, false) != NULL;
 }
 

@@ -6,19 +6,19 @@
 
 #include "core/comm.h"
 
-/* Finds the neighbours of this rank, and what all ranks have in common.  Collective, in the set-up
+/* Finds the neighbors of this rank, and what all ranks have in common.  Collective, in the set-up
  * of a communicator; without a topology it does nothing. */
 void cco_topology_find(cco_comm *state);
 
-/* Tells the ranks of each node each other's neighbours, where a choice is of a model that chooses
+/* Tells the ranks of each node each other's neighbors, where a choice is of a model that chooses
  * by nodes, and there are several with several ranks.  Collective, after the choices. */
 void cco_topology_find_mates(cco_comm *state);
 
-/* Why a model must not run a neighbourhood collective there; NULL if it may.  Equal on all
+/* Why a model must not run a neighborhood collective there; NULL if it may.  Equal on all
  * ranks. */
 const char *cco_topology_refuses(const cco_comm *state, const cco_way *way, cco_coll coll);
 
-/* True for a neighbourhood collective with a rule in force which this MPI gets wrong on this
+/* True for a neighborhood collective with a rule in force which this MPI gets wrong on this
  * topology, in some of its calls.  Equal on all ranks. */
 bool cco_topology_is_wrong(const cco_comm *state, cco_coll coll);
 

@@ -90,7 +90,7 @@ static bool is_for_here(const loaded *l, const char *source)
 }
 
 /* The text on the rank that reads; false on an error. */
-static bool read_text(loaded *l, const char *source, char error[ERROR])
+static bool tuning_file_read_text(loaded *l, const char *source, char error[ERROR])
 {
     l->text = cco_tuning_text(file_name(), &l->length);
     if (l->text == NULL)
@@ -99,7 +99,7 @@ static bool read_text(loaded *l, const char *source, char error[ERROR])
 }
 
 /* The rules of the text, if they are used, which the rank that reads decides; false on an error. */
-static bool read_rules(loaded *l, bool decides, const char *source, char error[ERROR])
+static bool tuning_file_read_rules(loaded *l, bool decides, const char *source, char error[ERROR])
 {
     char name[64];
     if (!cco_tuning_read(&l->tuning, l->text, l->length, source, error, ERROR))
@@ -112,7 +112,7 @@ static bool read_rules(loaded *l, bool decides, const char *source, char error[E
 }
 
 /* What the ranks of a communicator compare. */
-static void remember(const loaded *l)
+static void tuning_file_remember(const loaded *l)
 {
     uint64_t hash = 0;
     for (size_t i = 0; i < l->length; i++)
@@ -146,14 +146,15 @@ cco_rules *cco_tuning_share(MPI_Comm world)
     int rank = 0;
     name_source(source);
     PMPI_Comm_rank(world, &rank);
-    bool good = rank != 0 || (read_text(&l, source, error) && read_rules(&l, true, source, error));
+    bool good = rank != 0 || (tuning_file_read_text(&l, source, error) &&
+                              tuning_file_read_rules(&l, true, source, error));
     if (good)
         send_to_all(&l, rank, world);
     if (good && rank != 0)
-        good = read_rules(&l, false, source, error);
+        good = tuning_file_read_rules(&l, false, source, error);
     if (!good)
         cco_fatal("%s", error);
-    remember(&l);
+    tuning_file_remember(&l);
     free(l.text);
     return l.rules;
 }
@@ -163,8 +164,8 @@ cco_rules *cco_tuning_own(void)
     char error[ERROR] = "", source[256];
     loaded l = {.text = NULL};
     name_source(source);
-    if (read_text(&l, source, error) && read_rules(&l, true, source, error))
-        remember(&l);
+    if (tuning_file_read_text(&l, source, error) && tuning_file_read_rules(&l, true, source, error))
+        tuning_file_remember(&l);
     else if (cco_configured.error[0] == '\0')
         memcpy(cco_configured.error, error, sizeof error);
     free(l.text);

@@ -37,7 +37,7 @@ typedef struct draft {
     long long bytes[2], ranks[2], nodes[2], ranks_per_node[2];
 } draft;
 
-static void read_text(cco_json *json, const char *what, char text[64])
+static void tuning_rule_read_text(cco_json *json, const char *what, char text[64])
 {
     const char *place = cco_json_place(json);
     if (cco_json_string(json, what, text, 64) && *text == '\0')
@@ -81,7 +81,7 @@ static void read_known(cco_json *json, draft *d, int which)
 {
     switch (which) {
     case COLLECTIVE:
-        read_text(json, names[which], d->collective);
+        tuning_rule_read_text(json, names[which], d->collective);
         break;
     case BYTES:
         read_range(json, names[which], LLONG_MAX, d->bytes);
@@ -96,16 +96,16 @@ static void read_known(cco_json *json, draft *d, int which)
         read_range(json, names[which], INT_MAX, d->ranks_per_node);
         break;
     case TYPE:
-        read_text(json, names[which], d->type);
+        tuning_rule_read_text(json, names[which], d->type);
         break;
     case OPERATION:
-        read_text(json, names[which], d->operation);
+        tuning_rule_read_text(json, names[which], d->operation);
         break;
     case COMMUNICATOR:
-        read_text(json, names[which], d->communicator);
+        tuning_rule_read_text(json, names[which], d->communicator);
         break;
     default:
-        read_text(json, "implementation", d->implementation);
+        tuning_rule_read_text(json, "implementation", d->implementation);
     }
 }
 
@@ -158,7 +158,7 @@ static void compose_range(char text[80], const char *before, const long long ran
 
 /* The parser's error again, now with the place in the file: to find that takes time, which
  * thousands of right rules must not. */
-static void refuse(cco_json *json, const char *place, const char *text)
+static void tuning_rule_refuse(cco_json *json, const char *place, const char *text)
 {
     int line, column;
     char source[400];
@@ -168,7 +168,7 @@ static void refuse(cco_json *json, const char *place, const char *text)
 }
 
 /* Lets the parser of specs take a text, for which one member of the rule answers. */
-static bool parse(cco_json *json, const char *place, const char *text, cco_rule *rule)
+static bool tuning_rule_parse(cco_json *json, const char *place, const char *text, cco_rule *rule)
 {
     if (cco_json_failed(json))
         return false;
@@ -176,7 +176,7 @@ static bool parse(cco_json *json, const char *place, const char *text, cco_rule 
     if (rules != NULL)
         *rule = rules->list[0];
     else
-        refuse(json, place, text);
+        tuning_rule_refuse(json, place, text);
     free(rules);
     return rules != NULL;
 }
@@ -202,7 +202,7 @@ static bool add_condition(cco_json *json, const draft *d, int which, const char 
     snprintf(text, sizeof text, "%s{%s=%s}=mpi", d->collective, names[which], value);
     snprintf(braces + used, CONDITIONS - used, "%c%s=%s", used > 0 ? '&' : '{', names[which],
              value);
-    return parse(json, d->place[which], text, rule);
+    return tuning_rule_parse(json, d->place[which], text, rule);
 }
 
 /* "{nodes=2-4&type=floating}", or nothing. */
@@ -233,15 +233,15 @@ static bool parse_draft(cco_json *json, const draft *d, cco_rule *rule)
     compose_range(bytes, "[", d->bytes, "]", 0, LLONG_MAX);
     compose_range(ranks, "(", d->ranks, ")", 1, INT_MAX);
     snprintf(text, sizeof text, "%s=mpi", d->collective);
-    if (!parse(json, place, text, rule))
+    if (!tuning_rule_parse(json, place, text, rule))
         return false;
     place = d->place[BYTES] != NULL ? d->place[BYTES] : d->start;
     snprintf(text, sizeof text, "%s%s%s=mpi", d->collective, bytes, ranks);
-    if (!parse(json, place, text, rule) || !compose_conditions(json, d, braces, rule))
+    if (!tuning_rule_parse(json, place, text, rule) || !compose_conditions(json, d, braces, rule))
         return false;
     snprintf(text, sizeof text, "%s%s%s%s=%s", d->collective, bytes, ranks, braces,
              d->implementation);
-    if (!parse(json, d->place[IMPLEMENTATION], text, rule))
+    if (!tuning_rule_parse(json, d->place[IMPLEMENTATION], text, rule))
         return false;
     /* A name of a communicator may have characters that would end it in a spec. */
     snprintf(rule->pattern, sizeof rule->pattern, "%s", d->communicator);

@@ -21,7 +21,7 @@ static bool is_in_place(const cco_call *c, int rank)
     return (properties & CCO_SCATTERS ? c->recvbuf : c->sendbuf) == MPI_IN_PLACE;
 }
 
-static bool reduces(const cco_check *k)
+static bool validate_check_reduces(const cco_check *k)
 {
     return cco_coll_infos[k->call.coll].properties & CCO_REDUCTION;
 }
@@ -43,7 +43,7 @@ static void describe_numbers(cco_check *k)
                                .size = (size_t)cco_type_size(type),
                                .operands = k->of->state->size,
                                .integers = cco_leaves_are_exact(type),
-                               .ordered = cco_is_near(k->call.coll)};
+                               .ordered = cco_is_neighbor(k->call.coll)};
     k->weighs = cco_numbers_exactness(&k->numbers) == CCO_BOUNDED;
 }
 
@@ -56,10 +56,10 @@ static bool keeps_before(const cco_check *k)
 
 const cco_covered *cco_check_end_before(const cco_check *k)
 {
-    return k->in_place && reduces(k) ? &k->in : &k->out;
+    return k->in_place && validate_check_reduces(k) ? &k->in : &k->out;
 }
 
-static MPI_Count count_of(const cco_covered *end)
+static MPI_Count validate_check_count_of(const cco_covered *end)
 {
     MPI_Count count = 0;
     for (int i = 0; i < end->count; i++)
@@ -88,14 +88,15 @@ cco_skip cco_check_prepare(cco_check *k, size_t *bytes)
     k->in_place = is_in_place(&k->call, state->rank);
     if (gets_nothing(k))
         out.blocks = 0;
-    if (reduces(k))
+    if (validate_check_reduces(k))
         describe_numbers(k);
     if (!cco_covered_make(&k->in, &k->call, &in) || !cco_covered_make(&k->out, &k->call, &out))
         return CCO_SKIP_NO_MEMORY;
     *bytes = k->out.bytes + (keeps_before(k) ? cco_check_end_before(k)->bytes : 0) +
              2 * packed_bytes(&k->out);
     if (k->weighs)
-        *bytes += sizeof(double) * (size_t)(count_of(&k->in) + count_of(&k->out));
+        *bytes += sizeof(double) *
+                  (size_t)(validate_check_count_of(&k->in) + validate_check_count_of(&k->out));
     const size_t limit = cco_configured.validate_memory - cco_budget_taken();
     const cco_covered *before = keeps_before(k) ? cco_check_end_before(k) : &k->out;
     if (*bytes > limit || (size_t)(k->out.high - k->out.low) > limit ||
@@ -114,8 +115,8 @@ cco_skip cco_check_copy(cco_check *k)
     for (int i = 0; fine && packed > 0 && i < 2; i++)
         fine = (k->packed[i] = malloc(packed)) != NULL;
     if (fine && k->weighs) {
-        k->weights[0] = calloc((size_t)count_of(&k->in) + 1, sizeof(double));
-        k->weights[1] = calloc((size_t)count_of(&k->out) + 1, sizeof(double));
+        k->weights[0] = calloc((size_t)validate_check_count_of(&k->in) + 1, sizeof(double));
+        k->weights[1] = calloc((size_t)validate_check_count_of(&k->out) + 1, sizeof(double));
         fine = k->weights[0] != NULL && k->weights[1] != NULL;
     }
     return fine ? CCO_CHECKED : CCO_SKIP_NO_MEMORY;
@@ -126,8 +127,8 @@ cco_skip cco_check_copy(cco_check *k)
 cco_call cco_check_call(const cco_check *k)
 {
     cco_call c = k->call;
-    c.by = CCO_BY_US;
-    if (k->in_place && reduces(k) && k->before.memory != NULL)
+    c.by = CCO_CALLER_INTERNAL;
+    if (k->in_place && validate_check_reduces(k) && k->before.memory != NULL)
         c.sendbuf = cco_shadowed(&k->before, k->call.recvbuf);
     if (k->expected.memory != NULL)
         c.recvbuf = cco_shadowed(&k->expected, k->call.recvbuf);
@@ -143,7 +144,7 @@ cco_call cco_check_weighing(const cco_check *k, const cco_call *done)
         const char *from = k->in.blocks[0].at;
         const bool copied = k->in_place && k->before.memory != NULL;
         cco_numbers_weigh(&k->numbers, copied ? cco_shadowed(&k->before, from) : from,
-                          (size_t)count_of(&k->in), k->weights[0]);
+                          (size_t)validate_check_count_of(&k->in), k->weights[0]);
     }
     c.sendbuf = k->weights[0];
     c.recvbuf = k->weights[1];

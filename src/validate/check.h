@@ -20,11 +20,11 @@ typedef enum cco_skip {
     CCO_SKIP_EMPTY,     /* it moves no data */
     CCO_SKIP_FAILED,    /* it, or the reference, returned an error */
     CCO_SKIP_WAITING,   /* earlier begun calls, whose checks are not over, take the memory */
-    CCO_SKIP_BEGUN,     /* it is begun, and among neighbours, or with the program's operation */
+    CCO_SKIP_BEGUN,     /* it is begun, and among neighbors, or with the program's operation */
     CCO_SKIPS
 } cco_skip;
 
-struct cco_begun_checks; /* validate/begun.h */
+struct cco_validate_request_checks; /* validate/request.h */
 
 /* What validation keeps of a communicator. */
 typedef struct cco_validated {
@@ -32,7 +32,7 @@ typedef struct cco_validated {
     cco_sample sample, begins;         /* blocking calls, begun ones */
     uint32_t reported, begun_reported; /* bit per collective whose difference was reported */
     struct cco_check *check;           /* the memory of the one that is on */
-    struct cco_begun_checks *begun;    /* NULL: none can be begun yet */
+    struct cco_validate_request_checks *begun; /* NULL: none can be begun yet */
 } cco_validated;
 
 typedef struct cco_check {

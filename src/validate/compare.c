@@ -16,7 +16,7 @@ typedef struct comparison {
     uint64_t unjudged;
 } comparison;
 
-static void note(comparison *c, size_t element, const char *found, const char *expected)
+static void compare_note(comparison *c, size_t element, const char *found, const char *expected)
 {
     cco_difference *d = c->first;
     if (d->wrong++ > 0)
@@ -42,12 +42,12 @@ static void compare_data(comparison *c, const char *found, const char *expected)
                                                     weights != NULL ? weights[i] : -1);
         c->unjudged += judged == CCO_UNJUDGED;
         if (judged == CCO_DIFFER)
-            note(c, i, a, b);
+            compare_note(c, i, a, b);
     }
 }
 
 /* Pairs of the standard have gaps too, which operations of the MPI copy along. */
-static bool has_gaps(const cco_shadow_block *b)
+static bool compare_has_gaps(const cco_shadow_block *b)
 {
     return !b->dense && !cco_type_predefined(b->type);
 }
@@ -125,7 +125,7 @@ bool cco_compare(cco_check *k, cco_difference *first, uint64_t *unjudged)
     }
     for (int i = 0; !k->begun && i < k->out.count; i++) { /* the program may write there then */
         c.block = &k->out.blocks[i];
-        if (has_gaps(c.block))
+        if (compare_has_gaps(c.block))
             compare_gaps(&c);
     }
     *unjudged = c.unjudged;

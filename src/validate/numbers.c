@@ -234,7 +234,7 @@ cco_judged cco_numbers_judge(const cco_numbers *n, const void *found, const void
     }
 }
 
-static void show_bytes(const unsigned char *at, size_t n, char *text, size_t room)
+static void numbers_show_bytes(const unsigned char *at, size_t n, char *text, size_t room)
 {
     size_t used = (size_t)snprintf(text, room, "0x");
     for (size_t i = 0; i < n && used + 6 < room; i++) {
@@ -280,7 +280,7 @@ void cco_numbers_show(const cco_numbers *n, const void *element, char *text, siz
     if (show_integer(n->number, element, text, room))
         return;
     if (type == NULL)
-        show_bytes(element, n->size, text, room);
+        numbers_show_bytes(element, n->size, text, room);
     else if (is_complex(n->number))
         snprintf(text, room, "(%.*Lg, %.*Lg)", digits, read_real(type, element, 0), digits,
                  read_real(type, element, 1));

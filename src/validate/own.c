@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "core/data.h"
-#include "core/fresh.h"
+#include "core/dup_bare.h"
 #include "plan/bound.h"
 #include "validate/budget.h"
 
@@ -15,39 +15,39 @@ static size_t span_of(const cco_covered *end)
     return end->count > 0 ? (size_t)(end->high - end->low) : 0;
 }
 
-static bool reads(const cco_check *k)
+static bool own_reads(const cco_check *k)
 {
     return k->in.count > 0 && k->call.sendbuf != MPI_IN_PLACE;
 }
 
-static bool writes(const cco_check *k)
+static bool own_writes(const cco_check *k)
 {
     return cco_check_end_before(k)->count > 0 && k->call.recvbuf != MPI_IN_PLACE;
 }
 
 /* A type that the program cannot free. */
-static bool hold(cco_own *own, MPI_Datatype *type)
+static bool own_hold(cco_own *own, MPI_Datatype *type)
 {
     if (!cco_type_derived(*type))
         return true;
-    if (cco_fresh_type(*type, &own->types[own->held]) != MPI_SUCCESS)
+    if (cco_type_dup_bare(*type, &own->types[own->held]) != MPI_SUCCESS)
         return false;
     *type = own->types[own->held++];
     return true;
 }
 
 /* Those of one side of a call: one, or an array that is ours by now. */
-static bool hold_side(cco_own *own, MPI_Datatype *one, const MPI_Datatype *several, int count)
+static bool own_hold_side(cco_own *own, MPI_Datatype *one, const MPI_Datatype *several, int count)
 {
     MPI_Datatype *types = (MPI_Datatype *)(uintptr_t)several;
-    bool fine = several != NULL || hold(own, one);
+    bool fine = several != NULL || own_hold(own, one);
     for (int i = 0; fine && several != NULL && i < count; i++)
-        fine = hold(own, &types[i]);
+        fine = own_hold(own, &types[i]);
     return fine;
 }
 
 /* Only what means something on this rank is a type for sure. */
-static bool hold_types(cco_own *own, cco_check *k)
+static bool own_hold_types(cco_own *own, cco_check *k)
 {
     cco_call *c = &k->call;
     cco_buffer in, out;
@@ -57,22 +57,22 @@ static bool hold_types(cco_own *own, cco_check *k)
     if (own->types == NULL || cco_coll_infos[c->coll].properties & CCO_REDUCTION)
         return own->types != NULL; /* types of the standard only */
     if (c->coll == CCO_BCAST) {
-        fine = hold(own, &c->recvtype);
+        fine = own_hold(own, &c->recvtype);
         c->sendtype = c->recvtype;
         return fine;
     }
     if (in.blocks > 0 && c->sendbuf != MPI_IN_PLACE)
-        fine = hold_side(own, &c->sendtype, c->sendtypes, in.blocks);
+        fine = own_hold_side(own, &c->sendtype, c->sendtypes, in.blocks);
     if (fine && out.blocks > 0 && c->recvbuf != MPI_IN_PLACE)
-        fine = hold_side(own, &c->recvtype, c->recvtypes, out.blocks);
+        fine = own_hold_side(own, &c->recvtype, c->recvtypes, out.blocks);
     return fine;
 }
 
 /* The call on copies of the program's memory, which its description is no more. */
-static bool move(cco_own *own, cco_check *k)
+static bool own_move(cco_own *own, cco_check *k)
 {
     cco_call *c = &k->call;
-    const bool read = reads(k), written = writes(k);
+    const bool read = own_reads(k), written = own_writes(k);
     if ((read && !cco_shadow_make(&own->given, &k->in)) ||
         (written && !cco_shadow_make(&own->found, cco_check_end_before(k))))
         return false;
@@ -109,7 +109,8 @@ cco_skip cco_own_make(cco_own *own, cco_check *k)
         return skip;
     if (!describe_given(k))
         return CCO_SKIP_NO_MEMORY;
-    bytes += (reads(k) ? span_of(&k->in) : 0) + (writes(k) ? span_of(cco_check_end_before(k)) : 0);
+    bytes += (own_reads(k) ? span_of(&k->in) : 0) +
+             (own_writes(k) ? span_of(cco_check_end_before(k)) : 0);
     if (!cco_covered_is_mapped(&k->in))
         return CCO_SKIP_HOLES;
     if (bytes > cco_budget_most())
@@ -117,8 +118,8 @@ cco_skip cco_own_make(cco_own *own, cco_check *k)
     if (!cco_budget_take(bytes))
         return CCO_SKIP_WAITING;
     own->bytes = bytes;
-    if (cco_copy_only_arrays(&k->call, &own->arrays) != MPI_SUCCESS || !hold_types(own, k) ||
-        !move(own, k))
+    if (cco_copy_only_arrays(&k->call, &own->arrays) != MPI_SUCCESS || !own_hold_types(own, k) ||
+        !own_move(own, k))
         return CCO_SKIP_NO_MEMORY;
     const cco_skip again = cco_check_prepare(k, &bytes);
     return again == CCO_CHECKED ? cco_check_copy(k) : again;

@@ -80,7 +80,7 @@ static void write_derived(cco_content *content, MPI_Datatype type)
 }
 
 /* The number of a type, which is written when it is met first. */
-static int number_of(part *p, MPI_Datatype type)
+static int part_number_of(part *p, MPI_Datatype type)
 {
     char name[MPI_MAX_OBJECT_NAME] = "";
     int length = 0, i = 0;
@@ -108,12 +108,13 @@ static void write_types(part *p, const char *name, const cco_buffer *side, MPI_D
         return;
     }
     if (side->types == NULL) {
-        numbers[0] = number_of(p, one);
+        numbers[0] = part_number_of(p, one);
         cco_content_print(p->content, "%stype %d\n", name, numbers[0]);
     } else {
         for (int i = 0; i < side->blocks; i++)
-            numbers[i] = cco_buffer_absent(&p->check->call, side, i) ? -1
-                                                                     : number_of(p, side->types[i]);
+            numbers[i] = cco_buffer_absent(&p->check->call, side, i)
+                             ? -1
+                             : part_number_of(p, side->types[i]);
         cco_content_print(p->content, "%stypes %d", name, side->blocks);
         for (int i = 0; i < side->blocks; i++)
             cco_content_print(p->content, " %d", numbers[i]);

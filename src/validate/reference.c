@@ -39,7 +39,7 @@ int cco_reference_run(cco_comm *state, const cco_reference *reference, const cco
 {
     if (reference->defect != NULL)
         return reference->way.model->run(state, &reference->way, call);
-    return cco_native_blocking(&cco_native[CCO_BY_US], call);
+    return cco_native_blocking(&cco_native[CCO_CALLER_INTERNAL], call);
 }
 
 const char *cco_reference_name(const cco_reference *reference)

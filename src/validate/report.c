@@ -121,10 +121,11 @@ static bool write_parts(FILE *file, const cco_content *mine, const cco_check *k,
     return fine;
 }
 
-static void describe(const cco_check *k, const cco_difference *d, char *text, size_t room)
+static void validate_report_describe(const cco_check *k, const cco_difference *d, char *text,
+                                     size_t room)
 {
     const cco_comm *state = k->of->state;
-    const bool near = cco_is_near(k->call.coll);
+    const bool near = cco_is_neighbor(k->call.coll);
     int used = snprintf(text, room,
                         "Error in CRESTA_%s: %s%s and %s differ: communicator '%s' of %d rank%s,"
                         " rank %d, %scall %llu there",
@@ -149,7 +150,8 @@ static void describe(const cco_check *k, const cco_difference *d, char *text, si
 }
 
 /* What it was called with, for readers of the message on another rank. */
-static void bring(const cco_check *k, cco_difference *d, int who, MPI_Comm comm, int tag)
+static void validate_report_bring(const cco_check *k, cco_difference *d, int who, MPI_Comm comm,
+                                  int tag)
 {
     const int rank = k->of->state->rank;
     if (who == 0 || (rank != 0 && rank != who))
@@ -191,14 +193,14 @@ void cco_report_difference(cco_check *k, const cco_difference *first, int who)
     cco_difference told = *first;
     cco_content mine = {.data = NULL};
     const char *begins = cco_configured.validate_files;
-    const bool near = cco_is_near(k->call.coll); /* their topology is not written */
+    const bool near = cco_is_neighbor(k->call.coll); /* their topology is not written */
     const bool written = !near && begins != NULL && strcmp(begins, "none") != 0;
     cco_channel *channel = cco_comm_channel(state);
     const int tag = channel != NULL ? cco_channel_call(channel) : -1;
     if (tag >= 0)
-        bring(k, &told, who, channel->comm, tag);
+        validate_report_bring(k, &told, who, channel->comm, tag);
     if (state->rank == (tag >= 0 ? 0 : who))
-        describe(k, &told, text, sizeof text);
+        validate_report_describe(k, &told, text, sizeof text);
     if (tag >= 0 && written) {
         cco_part_write(&mine, k);
         if (state->rank != 0)
@@ -214,7 +216,7 @@ void cco_report_difference(cco_check *k, const cco_difference *first, int who)
 void cco_report_begun(const cco_check *k, const cco_difference *first)
 {
     char text[1024];
-    describe(k, first, text, sizeof text);
+    validate_report_describe(k, first, text, sizeof text);
     cco_say("%s", text);
 }
 
@@ -227,12 +229,12 @@ void cco_report_file(const cco_check *k, const cco_difference *first, int who, M
     const char *begins = cco_configured.validate_files;
     if (begins == NULL || strcmp(begins, "none") == 0)
         return;
-    bring(k, &told, who, comm, 0);
+    validate_report_bring(k, &told, who, comm, 0);
     cco_part_write(&mine, k);
     if (k->of->state->rank != 0) {
         send_part(&mine, comm, 0);
     } else {
-        describe(k, &told, text, sizeof text);
+        validate_report_describe(k, &told, text, sizeof text);
         write_file(k, text, &mine, comm, 0, how, sizeof how);
         cco_say("validate: CRESTA_%s, begun: %s, as a blocking call",
                 cco_coll_infos[k->call.coll].mpi_name, how);

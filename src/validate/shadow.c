@@ -13,7 +13,7 @@
 enum { LINE = 64 }; /* a copy lies to lines of this size as the program's memory does */
 
 /* The memory of one block, which is not empty. */
-static bool describe(cco_shadow_block *b, char *at)
+static bool shadow_describe(cco_shadow_block *b, char *at)
 {
     MPI_Aint start, low, reach;
     if (PMPI_Type_get_extent(b->type, &start, &b->extent) != MPI_SUCCESS ||
@@ -27,7 +27,7 @@ static bool describe(cco_shadow_block *b, char *at)
     return true;
 }
 
-static void add(cco_covered *end, const cco_shadow_block *b)
+static void shadow_add(cco_covered *end, const cco_shadow_block *b)
 {
     char *high = b->low + b->span;
     end->low = end->count == 0 || b->low < end->low ? b->low : end->low;
@@ -55,9 +55,9 @@ bool cco_covered_make(cco_covered *end, const cco_call *call, const cco_buffer *
         next = place + (ptrdiff_t)b.count * extent;
         if (b.count <= 0 || cco_type_size(b.type) == 0)
             continue;
-        if (!describe(&b, (char *)((uintptr_t)buffer->buffer + (uintptr_t)place)))
+        if (!shadow_describe(&b, (char *)((uintptr_t)buffer->buffer + (uintptr_t)place)))
             return false;
-        add(end, &b);
+        shadow_add(end, &b);
     }
     return end->blocks != NULL;
 }

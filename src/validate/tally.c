@@ -59,7 +59,7 @@ void cco_tally_bytes(uint64_t bytes)
 
 enum { SUMMED = 4 + CCO_SKIPS };
 
-static bool add_up(cco_tally *all)
+static bool tally_add_up(cco_tally *all)
 {
     const cco_tally *mine = &cco_tally_here;
     uint64_t words[SUMMED] = {mine->calls, mine->otherwise, mine->differ, mine->unjudged};
@@ -81,7 +81,7 @@ static bool add_up(cco_tally *all)
     return true;
 }
 
-static unsigned long long number(uint64_t n)
+static unsigned long long tally_number(uint64_t n)
 {
     return (unsigned long long)n;
 }
@@ -90,10 +90,10 @@ static void say_skipped(const cco_tally *t)
 {
     for (int i = CCO_CHECKED + 1; i < CCO_SKIPS; i++)
         if (t->skips[i] > 0)
-            cco_say("validate: not checked: %llu (%s)", number(t->skips[i]), skips[i].text);
+            cco_say("validate: not checked: %llu (%s)", tally_number(t->skips[i]), skips[i].text);
 }
 
-static void say(const cco_tally *t, double wall)
+static void tally_say(const cco_tally *t, double wall)
 {
     const uint64_t checked = t->skips[CCO_CHECKED];
     if (t->calls == 0) {
@@ -101,17 +101,17 @@ static void say(const cco_tally *t, double wall)
                 " MPI's own call");
         return;
     }
-    cco_say("validate: %llu of %llu calls by crestacoll checked, %llu differed", number(checked),
-            number(t->calls), number(t->differ));
+    cco_say("validate: %llu of %llu calls by crestacoll checked, %llu differed",
+            tally_number(checked), tally_number(t->calls), tally_number(t->differ));
     say_skipped(t);
     if (t->otherwise > 0)
         cco_say("validate: compared with plain messages of crestacoll: %llu (calls for which the"
                 " MPI's own has a known defect)",
-                number(t->otherwise));
+                tally_number(t->otherwise));
     if (t->unjudged > 0)
         cco_say("validate: cannot be judged: %llu (elements that are not equal bit by bit, where an"
                 " operation of the program rounds, or the order decides about overflow or NaN)",
-                number(t->unjudged));
+                tally_number(t->unjudged));
     cco_say("validate: it took %.3g s of %.3g s (%.2g %%) on the rank where it took longest, and at"
             " most %.3g MiB for copies (CRESTA_VALIDATE_MEMORY is %.4g MiB)",
             t->seconds, wall, wall > 0 ? 100 * t->seconds / wall : 0.0,
@@ -124,10 +124,10 @@ static void put_summary(FILE *file, const cco_tally *t, double wall)
             "{\"schema\": \"crestacoll-validate-1\", \"calls\": %llu, \"differ\": %llu,\n"
             " \"other_reference\": %llu, \"unjudged_elements\": %llu, \"seconds\": %.9g,"
             " \"wall_s\": %.9g,\n \"copies_bytes\": %llu",
-            number(t->calls), number(t->differ), number(t->otherwise), number(t->unjudged),
-            t->seconds, wall, number(t->most_bytes));
+            tally_number(t->calls), tally_number(t->differ), tally_number(t->otherwise),
+            tally_number(t->unjudged), t->seconds, wall, tally_number(t->most_bytes));
     for (int i = 0; i < CCO_SKIPS; i++)
-        fprintf(file, ", \"%s\": %llu", skips[i].name, number(t->skips[i]));
+        fprintf(file, ", \"%s\": %llu", skips[i].name, tally_number(t->skips[i]));
     fprintf(file, "}\n");
 }
 
@@ -151,8 +151,8 @@ void cco_tally_finish(double wall, bool spawned)
     int rank = 0;
     cco_tally all;
     PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    if (!add_up(&all) || rank != 0)
+    if (!tally_add_up(&all) || rank != 0)
         return;
-    say(&all, wall);
+    tally_say(&all, wall);
     write_summary(&all, wall, spawned);
 }

@@ -25,7 +25,7 @@ static double began;   /* when the first communicator was set up */
 
 /* The largest of each word over the ranks.  Not cco_agree, which would complain about ranks that
  * are late: here they may be. */
-static void greatest(const cco_comm *state, const int64_t *words, int64_t *most, int count)
+static void validate_greatest(const cco_comm *state, const int64_t *words, int64_t *most, int count)
 {
     for (int i = 0; i < count; i++)
         most[i] = words[i];
@@ -44,9 +44,9 @@ static void drop_check(cco_validated *v)
 }
 
 /* In MPI_Comm_free, where all ranks are; after MPI_Finalize has begun, nothing is left. */
-static void release(void *data)
+static void validate_release(void *data)
 {
-    cco_begun_finish(data);
+    cco_validate_request_finish(data);
     drop_check(data);
     free(data);
 }
@@ -64,10 +64,10 @@ void cco_validate_set_up(cco_comm *state)
 {
     if (!cco_configured.validate.on || jobs_survive_failures(state))
         return;
-    cco_validated *v = cco_comm_attach(state, &key, sizeof *v, release);
+    cco_validated *v = cco_comm_attach(state, &key, sizeof *v, validate_release);
     const int64_t mine = __atomic_add_fetch(&seeds, 1, __ATOMIC_RELAXED);
     int64_t most, known = mine;
-    greatest(state, &mine, &most, 1);
+    validate_greatest(state, &mine, &most, 1);
     while (known < most && !__atomic_compare_exchange_n(&seeds, &known, most, false,
                                                         __ATOMIC_RELAXED, __ATOMIC_RELAXED))
         ;
@@ -79,13 +79,13 @@ void cco_validate_set_up(cco_comm *state)
 }
 
 /* Counted once for all ranks of the communicator. */
-static void count_call(const cco_validated *v, uint64_t *number)
+static void validate_count_call(const cco_validated *v, uint64_t *number)
 {
     if (v->state->rank == 0)
         cco_tally_count(number, 1);
 }
 
-static void spend(const cco_check *k)
+static void validate_spend(const cco_check *k)
 {
     cco_tally_spent(cco_seconds() - k->began);
 }
@@ -101,7 +101,7 @@ static cco_skip agree_to_begin(cco_check *k)
     const int64_t mine[4] = {skip, cco_blocking_call_is_odd(state, &k->call), k->weighs,
                              !k->weighs};
     int64_t most[4];
-    greatest(state, mine, most, 4);
+    validate_greatest(state, mine, most, 4);
     k->weighs = k->weighs && !most[3];
     k->reference = cco_reference_for(state, &k->choice->way, &k->call, most[1]);
     if (most[0] == CCO_CHECKED && k->reference.defect != NULL && k->reference.way.model == NULL)
@@ -112,7 +112,7 @@ static cco_skip agree_to_begin(cco_check *k)
 }
 
 /* Whether there is anything to compare: all ranks know that alike. */
-static bool is_empty(const cco_call *call, MPI_Count bytes)
+static bool validate_is_empty(const cco_call *call, MPI_Count bytes)
 {
     return call->coll == CCO_BARRIER ||
            (cco_coll_infos[call->coll].properties & CCO_SIZED && bytes == 0);
@@ -120,13 +120,13 @@ static bool is_empty(const cco_call *call, MPI_Count bytes)
 
 static cco_check *skip_call(cco_validated *v, cco_skip skip)
 {
-    count_call(v, &cco_tally_here.skips[skip]);
+    validate_count_call(v, &cco_tally_here.skips[skip]);
     drop_check(v);
     return NULL;
 }
 
-static cco_check *begin(cco_validated *v, const cco_choice *choice, const cco_call *call,
-                        MPI_Count bytes)
+static cco_check *validate_begin(cco_validated *v, const cco_choice *choice, const cco_call *call,
+                                 MPI_Count bytes)
 {
     drop_check(v); /* that of a call whose error handler has not come back */
     v->check = calloc(1, sizeof *v->check);
@@ -143,7 +143,7 @@ static cco_check *begin(cco_validated *v, const cco_choice *choice, const cco_ca
     k->ran = cco_seconds();
     if (skip == CCO_CHECKED)
         return k;
-    spend(k);
+    validate_spend(k);
     return skip_call(v, skip);
 }
 
@@ -152,60 +152,64 @@ cco_check *cco_validate_begin(cco_comm *state, const cco_choice *choice, const c
                               MPI_Count bytes)
 {
     cco_validated *v = cco_comm_attached(state, &key);
-    cco_begun_progress(true);
+    cco_validate_request_progress(true);
     if (v == NULL || state->error != MPI_SUCCESS || choice->way.model == &cco_model_mpi ||
         !cco_arguments_valid(state, call))
         return NULL;
     const bool sized = cco_coll_infos[call->coll].properties & CCO_SIZED;
     const bool taken = cco_sample_takes(&v->sample, call->coll, sized ? (uint64_t)bytes : 0,
                                         cco_configured.validate.rate);
-    count_call(v, &cco_tally_here.calls);
+    validate_count_call(v, &cco_tally_here.calls);
     if (!taken)
         return NULL;
     if (state->facts.device)
         return skip_call(v, CCO_SKIP_DEVICE);
-    if (is_empty(call, bytes))
+    if (validate_is_empty(call, bytes))
         return skip_call(v, CCO_SKIP_EMPTY);
-    return begin(v, choice, call, bytes);
+    return validate_begin(v, choice, call, bytes);
 }
 
 void cco_validate_prepare_begins(cco_comm *state)
 {
     cco_validated *v = cco_comm_attached(state, &key);
     if (v != NULL && !state->facts.device)
-        cco_begun_prepare(v);
+        cco_validate_request_prepare(v);
 }
 
-struct cco_begun *cco_validate_begun(cco_comm *state, const cco_choice *choice,
-                                     const cco_call *call)
+struct cco_validate_request *cco_validate_begun(cco_comm *state, const cco_choice *choice,
+                                                const cco_call *call)
 {
     cco_validated *v = cco_comm_attached(state, &key);
     if (v == NULL)
         return NULL;
-    count_call(v, &cco_tally_here.calls);
-    if (!cco_begun_can_check(call)) { /* all of them: no rank counts them in the sample */
-        count_call(v, &cco_tally_here.skips[CCO_SKIP_BEGUN]);
+    validate_count_call(v, &cco_tally_here.calls);
+    if (!cco_validate_request_can_check(
+            call)) { /* all of them: no rank counts them in the sample */
+        validate_count_call(v, &cco_tally_here.skips[CCO_SKIP_BEGUN]);
         return NULL;
     }
     const bool sized = cco_coll_infos[call->coll].properties & CCO_SIZED;
     const MPI_Count bytes = sized ? cco_bytes(call, state->rank, state->size) : 0;
     if (!cco_sample_takes(&v->begins, call->coll, (uint64_t)bytes, cco_configured.validate.rate))
         return NULL;
-    const cco_skip skip = v->begun == NULL        ? CCO_SKIP_DEVICE
-                          : is_empty(call, bytes) ? CCO_SKIP_EMPTY
-                                                  : CCO_CHECKED;
-    struct cco_begun *check = skip == CCO_CHECKED ? cco_begun_check(v, choice, call, bytes) : NULL;
+    const cco_skip skip = v->begun == NULL                 ? CCO_SKIP_DEVICE
+                          : validate_is_empty(call, bytes) ? CCO_SKIP_EMPTY
+                                                           : CCO_CHECKED;
+    struct cco_validate_request *check = skip == CCO_CHECKED
+                                             ? cco_validate_request_check(v, choice, call, bytes)
+                                             : NULL;
     if (check == NULL)
-        count_call(v, &cco_tally_here.skips[skip != CCO_CHECKED ? skip : CCO_SKIP_NO_MEMORY]);
+        validate_count_call(v,
+                            &cco_tally_here.skips[skip != CCO_CHECKED ? skip : CCO_SKIP_NO_MEMORY]);
     return check;
 }
 
 /* Says once for each collective of a communicator that something differs. */
-static void tell(cco_check *k, const cco_difference *first, int who)
+static void validate_tell(cco_check *k, const cco_difference *first, int who)
 {
     cco_validated *v = k->of;
     const uint32_t bit = 1u << k->call.coll;
-    count_call(v, &cco_tally_here.differ);
+    validate_count_call(v, &cco_tally_here.differ);
     if (!(v->reported & bit))
         cco_report_difference(k, first, who);
     v->reported |= bit;
@@ -213,7 +217,7 @@ static void tell(cco_check *k, const cco_difference *first, int who)
         return;
     if (v->state->rank == 0)
         cco_fatal("CRESTA_VALIDATE_STOP=1: the job stops at the first difference");
-    cco_all(true, v->state->comm);
+    cco_service_all(true, v->state->comm);
 }
 
 /* The numbers that ranks take the greatest of: the first rank is the one furthest from the end. */
@@ -221,7 +225,7 @@ static int agree_on_first(const cco_comm *state, bool same)
 {
     const int64_t mine = same ? 0 : state->size - state->rank;
     int64_t most;
-    greatest(state, &mine, &most, 1);
+    validate_greatest(state, &mine, &most, 1);
     return most == 0 ? -1 : state->size - (int)most;
 }
 
@@ -229,7 +233,7 @@ static bool all_fine(const cco_comm *state, bool mine)
 {
     const int64_t failed = !mine;
     int64_t any;
-    greatest(state, &failed, &any, 1);
+    validate_greatest(state, &failed, &any, 1);
     return any == 0;
 }
 
@@ -240,19 +244,19 @@ void cco_validate_end(cco_check *k, int rc)
     uint64_t unjudged = 0;
     k->began += cco_seconds() - k->ran; /* what the call itself took does not count */
     if (!all_fine(v->state, rc == MPI_SUCCESS) || !all_fine(v->state, cco_check_again(k))) {
-        spend(k);
+        validate_spend(k);
         skip_call(v, CCO_SKIP_FAILED);
         return;
     }
     const bool same = cco_compare(k, &first, &unjudged);
     const int who = agree_on_first(v->state, same);
-    count_call(v, &cco_tally_here.skips[CCO_CHECKED]);
+    validate_count_call(v, &cco_tally_here.skips[CCO_CHECKED]);
     if (k->reference.defect != NULL)
-        count_call(v, &cco_tally_here.otherwise);
+        validate_count_call(v, &cco_tally_here.otherwise);
     cco_tally_count(&cco_tally_here.unjudged, unjudged);
-    spend(k);
+    validate_spend(k);
     if (who >= 0)
-        tell(k, &first, who);
+        validate_tell(k, &first, who);
     drop_check(v);
 }
 
@@ -260,6 +264,6 @@ void cco_validate_finish(bool spawned)
 {
     if (!cco_configured.validate.on)
         return;
-    cco_begun_finish_all();
+    cco_validate_request_finish_all();
     cco_tally_finish(began > 0 ? cco_seconds() - began : 0, spawned);
 }

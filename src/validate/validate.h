@@ -7,12 +7,12 @@
  * Then the reference (validate/reference.h) runs on the copies, and the results are compared: bit
  * by bit, or by an error bound where the order of a reduction tells (validate/numbers.h).  Before
  * it, after it and at the end the ranks agree whether the check goes on: no rank alone decides
- * that.  Begun calls: validate/begun.h. */
+ * that.  Begun calls: validate/request.h. */
 #ifndef CCO_VALIDATE_H
 #define CCO_VALIDATE_H
 
 #include "core/comm.h"
-#include "validate/begun.h"
+#include "validate/request.h"
 
 /* A communicator has been set up; collective.  Does nothing unless CRESTA_VALIDATE is set. */
 void cco_validate_set_up(cco_comm *state);
@@ -27,9 +27,9 @@ void cco_validate_end(cco_check *check, int rc);
 void cco_validate_prepare_begins(cco_comm *state);
 
 /* Before an operation of ours begins, with valid arguments on all ranks: NULL if it is not checked,
- * else what cco_begun_ended takes. */
-struct cco_begun *cco_validate_begun(cco_comm *state, const cco_choice *choice,
-                                     const cco_call *call);
+ * else what cco_validate_request_ended takes. */
+struct cco_validate_request *cco_validate_begun(cco_comm *state, const cco_choice *choice,
+                                                const cco_call *call);
 
 /* In MPI_Finalize, collective over MPI_COMM_WORLD, which another program may have spawned: says
  * what was checked. */

@@ -78,8 +78,8 @@ static bool same_bytes(const cco_rma_data *data, size_t bytes)
 }
 
 /* From the program's data to a row of `n` elements of `basic`, or back, by way of `packed`. */
-static int convert(const cco_rma_data *data, char *to, size_t n, MPI_Datatype basic, char *packed,
-                   bool back)
+static int accumulate_convert(const cco_rma_data *data, char *to, size_t n, MPI_Datatype basic,
+                              char *packed, bool back)
 {
     const size_t count = (size_t)data->count;
     const int rc = back ? cco_type_pack(packed, to, n, basic)
@@ -90,7 +90,7 @@ static int convert(const cco_rma_data *data, char *to, size_t n, MPI_Datatype ba
                 : cco_type_unpack(to, n, basic, packed);
 }
 
-static int make_row(row *r, const cco_rma_data *data, size_t n, size_t extent)
+static int accumulate_make_row(row *r, const cco_rma_data *data, size_t n, size_t extent)
 {
     *r = (row){.at = data->at};
     if (cco_type_predefined(data->type))
@@ -126,19 +126,19 @@ static int accumulate_derived(cco_shared_window *w, const cco_accumulate *a,
     row operand = {NULL, NULL}, result = {NULL, NULL};
     int rc = MPI_SUCCESS;
     if (a->op != MPI_NO_OP)
-        rc = make_row(&operand, &a->origin, n, e->extent);
+        rc = accumulate_make_row(&operand, &a->origin, n, e->extent);
     if (rc == MPI_SUCCESS && a->fetches)
-        rc = make_row(&result, &a->result, n, e->extent);
+        rc = accumulate_make_row(&result, &a->result, n, e->extent);
     const bool converts = operand.copy != NULL || result.copy != NULL;
     char *packed = converts ? malloc(n * map->bytes + 1) : NULL;
     if (converts && packed == NULL)
         rc = MPI_ERR_NO_MEM;
     if (rc == MPI_SUCCESS && operand.copy != NULL)
-        rc = convert(&a->origin, operand.at, n, map->basic, packed, false);
+        rc = accumulate_convert(&a->origin, operand.at, n, map->basic, packed, false);
     if (rc == MPI_SUCCESS)
         change_all(w, a, map, e, target, operand.at, result.at);
     if (rc == MPI_SUCCESS && result.copy != NULL)
-        rc = convert(&a->result, result.at, n, map->basic, packed, true);
+        rc = accumulate_convert(&a->result, result.at, n, map->basic, packed, true);
     free(packed);
     free(operand.copy);
     free(result.copy);

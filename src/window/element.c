@@ -7,7 +7,7 @@
 
 #include "core/pause.h"
 
-static void take(cco_element_lock *lock)
+static void element_take(cco_element_lock *lock)
 {
     int tries = CCO_PAUSE_MEMORY;
     while (__atomic_exchange_n(&lock->held, 1, __ATOMIC_ACQUIRE))
@@ -15,18 +15,18 @@ static void take(cco_element_lock *lock)
             cco_pause(&tries);
 }
 
-static void release(cco_element_lock *lock)
+static void element_release(cco_element_lock *lock)
 {
     __atomic_store_n(&lock->held, 0, __ATOMIC_RELEASE);
 }
 
-static bool aligned(size_t size, const void *at)
+static bool element_aligned(size_t size, const void *at)
 {
     return size <= 8 && (size & (size - 1)) == 0 && ((uintptr_t)at & (size - 1)) == 0;
 }
 
 /* value = value op operand, for `n` elements. */
-static void compute(const cco_element *e, size_t n, void *value, const void *operand)
+static void element_compute(const cco_element *e, size_t n, void *value, const void *operand)
 {
     if (e->kernel != NULL)
         e->kernel(value, operand, value, n);
@@ -35,7 +35,7 @@ static void compute(const cco_element *e, size_t n, void *value, const void *ope
 }
 
 /* Between elements may lie what is none of theirs. */
-static void copy(const cco_element *e, size_t n, char *to, const char *from)
+static void element_copy(const cco_element *e, size_t n, char *to, const char *from)
 {
     if (e->extent == e->size) {
         memcpy(to, from, n * e->size);
@@ -48,14 +48,14 @@ static void copy(const cco_element *e, size_t n, char *to, const char *from)
 static void change_locked(const cco_element *e, size_t n, void *target, const void *operand,
                           void *result, cco_element_lock *lock)
 {
-    take(lock);
+    element_take(lock);
     if (result != NULL)
-        copy(e, n, result, target);
+        element_copy(e, n, result, target);
     if (e->change == CCO_CHANGE_REPLACE)
-        copy(e, n, target, operand);
+        element_copy(e, n, target, operand);
     else if (e->change != CCO_CHANGE_NONE)
-        compute(e, n, target, operand);
-    release(lock);
+        element_compute(e, n, target, operand);
+    element_release(lock);
 }
 
 /* Many at once, but others shall not wait for long. */
@@ -78,7 +78,7 @@ static void change_row(const cco_element *e, size_t n, char *target, const char 
         uint##N##_t old = __atomic_load_n(target, __ATOMIC_RELAXED), value;                        \
         do {                                                                                       \
             value = old;                                                                           \
-            compute(e, 1, &value, operand);                                                        \
+            element_compute(e, 1, &value, operand);                                                \
         } while (!__atomic_compare_exchange_n(target, &old, value, false, __ATOMIC_SEQ_CST,        \
                                               __ATOMIC_RELAXED));                                  \
         return old;                                                                                \
@@ -140,7 +140,7 @@ CHANGE_WORD(64)
 void cco_element_change(const cco_element *e, size_t n, void *target, const void *operand,
                         void *result, cco_element_lock *lock)
 {
-    if (e->number || !aligned(e->size, target))
+    if (e->number || !element_aligned(e->size, target))
         change_row(e, n, target, operand, result, lock);
     else if (e->size == 8)
         change_row_64(e, n, target, operand, result);
@@ -155,18 +155,18 @@ void cco_element_change(const cco_element *e, size_t n, void *target, const void
 static void compare_locked(size_t size, void *target, const void *compare, const void *operand,
                            void *result, cco_element_lock *lock)
 {
-    take(lock);
+    element_take(lock);
     const bool equal = memcmp(target, compare, size) == 0;
     memcpy(result, target, size);
     if (equal)
         memcpy(target, operand, size);
-    release(lock);
+    element_release(lock);
 }
 
 void cco_element_compare(size_t size, void *target, const void *compare, const void *operand,
                          void *result, cco_element_lock *lock)
 {
-    if (!aligned(size, target))
+    if (!element_aligned(size, target))
         compare_locked(size, target, compare, operand, result, lock);
     else if (size == 8)
         compare_64(target, compare, operand, result);

@@ -12,7 +12,7 @@
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static int key = MPI_KEYVAL_INVALID;
 
-static int forget(MPI_Datatype type, int keyval, void *attribute, void *extra)
+static int element_map_forget(MPI_Datatype type, int keyval, void *attribute, void *extra)
 {
     (void)type, (void)keyval, (void)extra;
     free(((cco_element_map *)attribute)->runs);
@@ -21,15 +21,15 @@ static int forget(MPI_Datatype type, int keyval, void *attribute, void *extra)
 }
 
 /* The MPI's own function for that is no name that a process without MPI has (core/mpi_compat.h). */
-static int not_copied(MPI_Datatype type, int keyval, void *extra, void *attribute, void *copy,
-                      int *copied)
+static int element_map_not_copied(MPI_Datatype type, int keyval, void *extra, void *attribute,
+                                  void *copy, int *copied)
 {
     (void)type, (void)keyval, (void)extra, (void)attribute, (void)copy;
     *copied = 0;
     return MPI_SUCCESS;
 }
 
-static bool measure(cco_element_map *map, MPI_Datatype type)
+static bool element_map_measure(cco_element_map *map, MPI_Datatype type)
 {
     MPI_Count size, bytes;
     MPI_Aint low, extent;
@@ -45,7 +45,7 @@ static bool measure(cco_element_map *map, MPI_Datatype type)
 }
 
 /* *made stays NULL where there is none. */
-static int make(MPI_Datatype type, cco_element_map **made)
+static int element_map_make(MPI_Datatype type, cco_element_map **made)
 {
     cco_element_places places;
     int rc = cco_element_places_of(type, &places);
@@ -54,7 +54,7 @@ static int make(MPI_Datatype type, cco_element_map **made)
     cco_element_map *map = malloc(sizeof *map);
     if (map != NULL) {
         *map = (cco_element_map){.basic = places.basic, .runs = places.runs, .count = places.count};
-        const bool good = measure(map, type) && map->elements == places.elements;
+        const bool good = element_map_measure(map, type) && map->elements == places.elements;
         if (good && PMPI_Type_set_attr(type, key, map) == MPI_SUCCESS) {
             *made = map;
             return MPI_SUCCESS;
@@ -73,7 +73,8 @@ static int map_of_derived(MPI_Datatype type, cco_element_map **map)
     int there = 0, rc = MPI_SUCCESS;
     pthread_mutex_lock(&lock);
     if (key == MPI_KEYVAL_INVALID &&
-        PMPI_Type_create_keyval(not_copied, forget, &key, NULL) != MPI_SUCCESS)
+        PMPI_Type_create_keyval(element_map_not_copied, element_map_forget, &key, NULL) !=
+            MPI_SUCCESS)
         key = MPI_KEYVAL_INVALID;
     if (key == MPI_KEYVAL_INVALID) {
         rc = MPI_ERR_NO_MEM;
@@ -81,7 +82,7 @@ static int map_of_derived(MPI_Datatype type, cco_element_map **map)
         PMPI_Type_get_attr(type, key, map, &there);
         if (!there) {
             *map = NULL;
-            rc = make(type, map);
+            rc = element_map_make(type, map);
         }
     }
     pthread_mutex_unlock(&lock);
@@ -102,7 +103,7 @@ int cco_element_map_of(MPI_Datatype type, const cco_element_map **map)
             return rc;
         }
         last = (cco_element_map){.basic = type};
-        if (!measure(&last, type))
+        if (!element_map_measure(&last, type))
             return MPI_SUCCESS;
     }
     *map = &last;
@@ -138,7 +139,7 @@ static MPI_Datatype number_type(MPI_Datatype type)
     return type != MPI_CHAR ? type : CHAR_MIN < 0 ? MPI_SIGNED_CHAR : MPI_UNSIGNED_CHAR;
 }
 
-static bool describe(cco_element *e, MPI_Datatype type, MPI_Op op)
+static bool element_map_describe(cco_element *e, MPI_Datatype type, MPI_Op op)
 {
     MPI_Aint low, size, extent;
     MPI_Count bytes;
@@ -170,7 +171,7 @@ const cco_element *cco_element_of(MPI_Datatype type, MPI_Op op)
     if (e->size != 0 && e->type == type && e->op == op)
         return e;
     cco_element made;
-    if (!describe(&made, type, op))
+    if (!element_map_describe(&made, type, op))
         return NULL;
     *e = made;
     return e;

@@ -28,7 +28,7 @@ static subarray subarray_of(const cco_type_contents *c)
 }
 
 /* Where row number `i` begins, in elements; its length. */
-static void row_of(const subarray *s, MPI_Count i, MPI_Count *at, MPI_Count *length)
+static void element_places_row_of(const subarray *s, MPI_Count i, MPI_Count *at, MPI_Count *length)
 {
     MPI_Count step = 1;
     *at = 0;
@@ -74,8 +74,8 @@ static MPI_Count blocks_of(const cco_type_contents *c)
 }
 
 /* Where block number `i` begins, in bytes, and how many of the inner type it has. */
-static void block_of(const cco_type_contents *c, MPI_Count i, MPI_Aint extent, MPI_Count *at,
-                     MPI_Count *length)
+static void element_places_block_of(const cco_type_contents *c, MPI_Count i, MPI_Aint extent,
+                                    MPI_Count *at, MPI_Count *length)
 {
     const MPI_Count *n = c->numbers;
     *at = 0;
@@ -102,7 +102,7 @@ static void block_of(const cco_type_contents *c, MPI_Count i, MPI_Aint extent, M
         break;
     case MPI_COMBINER_SUBARRAY: {
         const subarray s = subarray_of(c);
-        row_of(&s, i, at, length);
+        element_places_row_of(&s, i, at, length);
         break;
     }
     default:
@@ -113,7 +113,7 @@ static void block_of(const cco_type_contents *c, MPI_Count i, MPI_Aint extent, M
         *at *= extent;
 }
 
-static int make_room(cco_element_places *p)
+static int element_places_make_room(cco_element_places *p)
 {
     enum { FIRST = 4 };
     if (p->count < p->room)
@@ -136,15 +136,15 @@ static int add_run(cco_element_places *p, MPI_Aint at, size_t length)
         last->length += length;
         return MPI_SUCCESS;
     }
-    const int rc = make_room(p);
+    const int rc = element_places_make_room(p);
     if (rc == MPI_SUCCESS)
         p->runs[p->count++] = (cco_element_run){at, length};
     return rc;
 }
 
 /* `length` times the elements of `inner`, `extent` bytes apart. */
-static int append(cco_element_places *p, const cco_element_places *inner, MPI_Aint at,
-                  MPI_Count length, MPI_Aint extent)
+static int element_places_append(cco_element_places *p, const cco_element_places *inner,
+                                 MPI_Aint at, MPI_Count length, MPI_Aint extent)
 {
     int rc = MPI_SUCCESS;
     if (length <= 0 || inner->count == 0)
@@ -181,11 +181,11 @@ static int add_blocks(cco_element_places *p, const cco_type_contents *c)
     int rc = !differ && blocks > 0 ? next_inner(c, 0, &inner, &extent) : MPI_SUCCESS;
     for (MPI_Count i = 0; rc == MPI_SUCCESS && i < blocks; i++) {
         MPI_Count at, length;
-        block_of(c, i, extent, &at, &length);
+        element_places_block_of(c, i, extent, &at, &length);
         if (differ && length > 0)
             rc = next_inner(c, i, &inner, &extent);
         if (rc == MPI_SUCCESS)
-            rc = append(p, &inner, (MPI_Aint)at, length, extent);
+            rc = element_places_append(p, &inner, (MPI_Aint)at, length, extent);
     }
     free(inner.runs);
     return rc;

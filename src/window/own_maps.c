@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static bool parse(const char *line, cco_own_map *map)
+static bool own_maps_parse(const char *line, cco_own_map *map)
 {
     unsigned long long begin, end, offset, inode;
     unsigned major, minor;
@@ -23,13 +23,14 @@ static bool parse(const char *line, cco_own_map *map)
 }
 
 /* Calls `fits` with each shared map, until it says yes. */
-static bool search(bool (*fits)(const cco_own_map *map, void *what), void *what, cco_own_map *map)
+static bool own_maps_search(bool (*fits)(const cco_own_map *map, void *what), void *what,
+                            cco_own_map *map)
 {
     char line[8192];
     bool found = false;
     FILE *file = fopen("/proc/self/maps", "re");
     while (file != NULL && !found && fgets(line, sizeof line, file) != NULL)
-        found = parse(line, map) && fits(map, what);
+        found = own_maps_parse(line, map) && fits(map, what);
     if (file != NULL)
         fclose(file);
     return found;
@@ -44,7 +45,7 @@ static bool holds_address(const cco_own_map *map, void *what)
 bool cco_own_map_at(const void *address, cco_own_map *map)
 {
     uintptr_t at = (uintptr_t)address;
-    return address != NULL && search(holds_address, &at, map);
+    return address != NULL && own_maps_search(holds_address, &at, map);
 }
 
 typedef struct part {
@@ -62,7 +63,7 @@ char *cco_own_map_find(uint64_t device, uint64_t inode, uint64_t offset, uint64_
                        cco_own_map *map)
 {
     part p = {device, inode, offset, bytes};
-    if (!holds_part(map, &p) && !search(holds_part, &p, map))
+    if (!holds_part(map, &p) && !own_maps_search(holds_part, &p, map))
         return NULL;
     return (char *)map->begin + (offset - map->offset);
 }

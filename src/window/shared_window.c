@@ -26,24 +26,24 @@ typedef struct place {
     int64_t unit;
 } place;
 
-static void changed(void)
+static void shared_window_changed(void)
 {
     __atomic_add_fetch(&cco_shared_window_changes, 1, __ATOMIC_RELEASE);
 }
 
-static int let_go(MPI_Win win, int keyval, void *attribute, void *extra)
+static int shared_window_let_go(MPI_Win win, int keyval, void *attribute, void *extra)
 {
     (void)win, (void)keyval, (void)extra;
     cco_shared_window *w = attribute;
-    changed();
+    shared_window_changed();
     cco_segment_free(&w->segment);
     free(w);
     return MPI_SUCCESS;
 }
 
 /* Nobody copies a window. */
-static int not_copied(MPI_Win win, int keyval, void *extra, void *attribute, void *copy,
-                      int *copied)
+static int shared_window_not_copied(MPI_Win win, int keyval, void *extra, void *attribute,
+                                    void *copy, int *copied)
 {
     (void)win, (void)keyval, (void)extra, (void)attribute, (void)copy;
     *copied = 0;
@@ -54,7 +54,8 @@ static bool have_key(void)
 {
     pthread_mutex_lock(&lock);
     if (key == MPI_KEYVAL_INVALID &&
-        PMPI_Win_create_keyval(not_copied, let_go, &key, NULL) != MPI_SUCCESS)
+        PMPI_Win_create_keyval(shared_window_not_copied, shared_window_let_go, &key, NULL) !=
+            MPI_SUCCESS)
         key = MPI_KEYVAL_INVALID;
     pthread_mutex_unlock(&lock);
     return key != MPI_KEYVAL_INVALID;
@@ -86,7 +87,7 @@ static bool find_place(MPI_Win win, place *p)
     const char *base = attribute_of(win, MPI_WIN_BASE);
     cco_own_map map;
     *p = (place){.unit = 1};
-    if (size == NULL || unit == NULL || cco_disagrees())
+    if (size == NULL || unit == NULL || cco_inject_mismatch())
         return false;
     p->size = (uint64_t)*size;
     p->unit = *unit;
@@ -132,13 +133,13 @@ static bool find_shares(cco_shared_window *w, const place *places)
     return all;
 }
 
-static cco_shared_window *make(const place *mine, MPI_Comm comm)
+static cco_shared_window *shared_window_make(const place *mine, MPI_Comm comm)
 {
     int ranks;
     PMPI_Comm_size(comm, &ranks);
     place *places = malloc((size_t)ranks * sizeof *places);
     cco_shared_window *w = calloc(1, sizeof *w + (size_t)ranks * sizeof *w->shares);
-    bool good = cco_all(places != NULL && w != NULL, comm);
+    bool good = cco_service_all(places != NULL && w != NULL, comm);
     if (good)
         good = cco_service_allgather(mine, places, sizeof *mine, comm) == MPI_SUCCESS;
     if (good) {
@@ -168,13 +169,13 @@ bool cco_shared_window_adopt(MPI_Win win, MPI_Comm comm, bool reaches)
     const bool can = find_place(win, &mine) && reaches && have_key();
     if (!one_file(can, &mine, comm))
         return false;
-    cco_shared_window *w = make(&mine, comm);
-    const bool locked = cco_all(w != NULL, comm) && make_locks(&w->segment, w->ranks, comm);
+    cco_shared_window *w = shared_window_make(&mine, comm);
+    const bool locked = cco_service_all(w != NULL, comm) && make_locks(&w->segment, w->ranks, comm);
     const bool kept = locked && PMPI_Win_set_attr(win, key, w) == MPI_SUCCESS;
-    const bool all = locked && cco_all(kept, comm);
+    const bool all = locked && cco_service_all(kept, comm);
     if (all) {
         w->locks = (cco_element_lock *)(void *)w->segment.memory;
-        changed();
+        shared_window_changed();
     } else if (kept) {
         PMPI_Win_delete_attr(win, key); /* and frees it */
     } else if (w != NULL) {

@@ -145,11 +145,11 @@ static void try_roots(const cco_algo *algo, cco_coll coll, int p, int n)
     const bool rooted = cco_coll_infos[coll].properties & CCO_ROOTED;
     const int all = rooted ? p : 1;
     world_case c = {.coll = coll, .p = p, .n = n};
-    for (int i = 0; cco_is_near(coll) && i < GRAPHS; i++) {
+    for (int i = 0; cco_is_neighbor(coll) && i < GRAPHS; i++) {
         c.graph = (unsigned)(GRAPHS * n + i);
         each_division(algo, &c, try_variants);
     }
-    if (cco_is_near(coll))
+    if (cco_is_neighbor(coll))
         return;
     for (int root = 0; root < all; root += p <= ALL_ROOTS || root == all - 1 ? 1 : (all - 1) / 2)
         each_division(algo, &(world_case){.coll = coll, .p = p, .root = root, .n = n},

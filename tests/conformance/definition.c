@@ -66,11 +66,11 @@ static void folded_from_neighbors(const world *w, int rank, size_t e, unsigned c
 static void expected(const world *w, int rank, int i, size_t e, unsigned char *bytes)
 {
     const int p = w->c.p;
-    if (cco_is_near(w->c.coll) && cco_coll_infos[w->c.coll].out == CCO_ONE) {
+    if (cco_is_neighbor(w->c.coll) && cco_coll_infos[w->c.coll].out == CCO_ONE) {
         folded_from_neighbors(w, rank, e, bytes);
         return;
     }
-    if (cco_is_near(w->c.coll)) {
+    if (cco_is_neighbor(w->c.coll)) {
         from_neighbor(w, rank, i, e, bytes);
         return;
     }

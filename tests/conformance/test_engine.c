@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* test_engine.c - every registered algorithm through the engine, all ranks in one process: in
  * random order, messages delayed at random, each schedule started twice; then with one operation
- * that fails, for every operation.  A block that has landed under way (sched/landing.h) must stay
- * what it is. */
+ * that fails, for every operation.  A block that has landed under way (sched/block_progress.h) must
+ * stay what it is. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "sched/landing.h"
+#include "sched/block_progress.h"
 #include "transport/hook/hook.h"
 #include "simulator/matcher.h"
 #include "world.h"
@@ -19,8 +19,8 @@ typedef struct seat {
     cco_hook hook;
     cco_engine *engine;
     cco_binding binding;
-    cco_landing_map *map; /* of the blocks that it receives, where there are several */
-    cco_landing *landing;
+    cco_block_progress_map *map; /* of the blocks that it receives, where there are several */
+    cco_block_progress *landing;
     char **landed; /* what each was */
     bool done;
 } seat;
@@ -47,7 +47,7 @@ static char *block_of(const seat *one, const cco_problem *q, int block, size_t *
     return one->binding.base[span.base] + span.at;
 }
 
-/* For cco_landing_look: where a rank sits, and what it is to do. */
+/* For cco_block_progress_look: where a rank sits, and what it is to do. */
 typedef struct watch {
     seat *one;
     const cco_problem *problem;
@@ -66,8 +66,8 @@ static int land(void *owner, int block)
 static void watch_landings(seat *seats, const world *w)
 {
     for (int i = 0; i < w->c.p && cco_coll_streams(w->c.coll); i++) {
-        seats[i].map = cco_landing_map_new(seats[i].engine, &w->problems[i]);
-        seats[i].landing = cco_landing_new(w->problems[i].out.blocks);
+        seats[i].map = cco_block_progress_map_new(seats[i].engine, &w->problems[i]);
+        seats[i].landing = cco_block_progress_new(w->problems[i].out.blocks);
         seats[i].landed = calloc((size_t)w->problems[i].out.blocks + 1, sizeof *seats[i].landed);
     }
 }
@@ -81,10 +81,10 @@ static bool check_landings(seat *seats, const world *w)
         const int blocks = w->problems[i].out.blocks;
         char *seen = calloc((size_t)blocks + 1, 1);
         landed += one->landing->landed;
-        cco_landing_rest(one->landing);
-        for (int k = 0; k < cco_landing_count(one->landing); k++)
+        cco_block_progress_rest(one->landing);
+        for (int k = 0; k < cco_block_progress_count(one->landing); k++)
             good = good && !seen[one->landing->list[k]]++;
-        good = good && one->map != NULL && cco_landing_count(one->landing) == blocks;
+        good = good && one->map != NULL && cco_block_progress_count(one->landing) == blocks;
         for (int block = 0; block < blocks; block++) {
             size_t n;
             const char *at = block_of(one, &w->problems[i], block, &n), *was = one->landed[block];
@@ -93,8 +93,8 @@ static bool check_landings(seat *seats, const world *w)
         }
         free(seen);
         free(one->landed);
-        cco_landing_free(one->landing);
-        cco_landing_map_free(one->map);
+        cco_block_progress_free(one->landing);
+        cco_block_progress_map_free(one->map);
         one->landing = NULL;
     }
     return good;
@@ -126,8 +126,8 @@ static int run_all(seat *seats, const world *w)
             left -= one->done;
             const watch watch = {one, &w->problems[one - seats]};
             if (rc == MPI_SUCCESS && !one->done && one->landing != NULL)
-                rc = cco_landing_look(one->landing, one->map, one->engine, rand() % 2, land,
-                                      (void *)&watch);
+                rc = cco_block_progress_look(one->landing, one->map, one->engine, rand() % 2, land,
+                                             (void *)&watch);
         }
         if (look > LOOKS)
             return MPI_ERR_PENDING;

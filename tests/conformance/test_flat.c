@@ -87,7 +87,7 @@ static int call(int me, world *w)
                  !plan.stage[0].swaps.anew;
     two_stages += plan.stages > 1 && plan.stage[0].rounds + plan.stage[1].rounds > 1;
     const size_t least = (w->c.seed + (unsigned)me) % 4 == 0 ? q->unit * (w->c.seed % 64) : 0;
-    const cco_reach reach = {&regions, single ? &ranks[me].pull : NULL, least};
+    const cco_direct_access reach = {&regions, single ? &ranks[me].pull : NULL, least};
     const bool large = plan.stage[plan.stages - 1].ring == RINGS - 1;
     const bool small = plan.stages == 1 && plan.stage[0].small && w->c.seed % 2;
     const int rc = small ? cco_flat_run_small(ranks[me].rings, &plan.stage[0], q, &binding)
@@ -221,7 +221,7 @@ static world_case some_case(void)
     cco_coll coll;
     do /* slot rings know no neighbours */
         coll = (cco_coll)(rand() % CCO_COLLECTIVES);
-    while (cco_is_near(coll));
+    while (cco_is_neighbor(coll));
     const int properties = cco_coll_infos[coll].properties;
     const bool is_long = is_one_way(coll) && sequence_cache > 0 && rand() % 4 == 0;
     const bool differs = properties & CCO_COUNTS && !(properties & (CCO_ROOTED | CCO_REDUCTION));

@@ -327,7 +327,7 @@ static world_case some_case(int size)
                         .n = n,
                         .root = properties & CCO_ROOTED ? rand() % size : 0,
                         .shape = (unsigned)rand() % 4,
-                        .graph = cco_is_near(coll) ? (unsigned)rand() : 0,
+                        .graph = cco_is_neighbor(coll) ? (unsigned)rand() : 0,
                         .in_place = world_in_place(coll) && rand() % 2,
                         .commutative = !(properties & CCO_REDUCTION) || rand() % 2,
                         .seed = 1 + (unsigned)rand() % 1000};

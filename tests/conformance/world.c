@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sched/near_mates.h"
+#include "sched/neighbor_mates.h"
 
 /* From so many elements on, messages between nodes go in pieces of so many bytes. */
 enum { MANY = 64, PIECE = 24 };
@@ -207,7 +207,7 @@ const size_t *world_counts(const world *w, int rank)
         return w->counts;
     if (w->near != NULL)
         return w->counts + 2 * (size_t)w->c.p * (size_t)map->first[map->node[rank]] +
-               (size_t)map->place[rank] * cco_near_row_length(w->near[rank].mates);
+               (size_t)map->place[rank] * cco_neighbor_row_length(w->near[rank].mates);
     return w->counts +
            2 * (size_t)w->c.p * (size_t)(map->first[map->node[rank]] + map->place[rank]);
 }
@@ -302,7 +302,7 @@ static void make_map(world *w)
     w->map = cco_node_map_new(keys, w->c.p);
     if (w->c.n >= MANY)
         w->map->piece = PIECE;
-    if (w->near != NULL && !cco_near_mates_give_all(w->near, w->map))
+    if (w->near != NULL && !cco_neighbor_mates_give_all(w->near, w->map))
         abort();
     for (int i = 0; i < w->c.p; i++) {
         w->problems[i].nodes = w->map;
@@ -329,7 +329,7 @@ world *world_new(const world_case *c)
     w->sim.ranks = room((size_t)c->p * sizeof *w->sim.ranks);
     w->sim.size = c->p;
     w->sim.reduce = c->commutative ? add_maps : compose_maps;
-    if (cco_is_near(c->coll))
+    if (cco_is_neighbor(c->coll))
         world_make_graph(w);
     for (int i = 0; i < c->p; i++)
         make_problem(w, i);

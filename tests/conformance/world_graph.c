@@ -3,8 +3,8 @@
 #include <stdlib.h>
 
 #include "core/stencil.h"
-#include "sched/near_counts.h"
-#include "sched/near_mates.h"
+#include "sched/neighbor_counts.h"
+#include "sched/neighbor_mates.h"
 #include "world.h"
 
 static void *room(size_t n)
@@ -34,8 +34,9 @@ void world_make_near_rows(world *w)
     w->counts = room(2 * p * p * sizeof *w->counts);
     for (int i = 0; i < w->c.p; i++) {
         const int first = w->map->first[w->map->node[i]], place = w->map->place[i];
-        cco_near_row(&w->problems[i], w->counts + 2 * p * (size_t)first +
-                                          (size_t)place * cco_near_row_length(w->near[i].mates));
+        cco_neighbor_row(&w->problems[i],
+                         w->counts + 2 * p * (size_t)first +
+                             (size_t)place * cco_neighbor_row_length(w->near[i].mates));
     }
 }
 
@@ -54,7 +55,7 @@ void world_free_graph(world *w)
 unsigned world_graph_for(const cco_algo *algo, const world_case *c, unsigned first)
 {
     enum { TRIES = 500 };
-    for (unsigned i = 0; cco_is_near(c->coll) && i < TRIES; i++) {
+    for (unsigned i = 0; cco_is_neighbor(c->coll) && i < TRIES; i++) {
         world_case with = *c;
         with.graph = first + i;
         world *w = world_new(&with);

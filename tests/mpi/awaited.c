@@ -94,7 +94,7 @@ static void try_ended(cco_channel *channel)
 static void try_incoming(const cco_channel *channel)
 {
     cco_watch watch = {.kind = &kind};
-    cco_came came = {.source = 0};
+    cco_exchange_message came = {.source = 0};
     cco_exchange x = {.comm = channel->comm,
                       .size = 1,
                       .sent = true,

@@ -66,7 +66,7 @@ static void exchange(cco_caf *caf, int round, size_t n, size_t odd)
         CHECK(wrong == 0 && data[n] == 0, "%ld of %zu bytes got back from %d", wrong, n, peer);
     }
     free(data);
-    cco_all(true, caf->area.comm); /* the next round overwrites */
+    cco_service_all(true, caf->area.comm); /* the next round overwrites */
 }
 
 static void exchanges(cco_caf *caf, int round)
@@ -88,7 +88,7 @@ static int keep(cco_caf *caf, MPI_Comm comm)
         zero += caf->area.share[i] == 0;
     CHECK(zero == SHARE, "%ld of %d bytes are zero", zero, SHARE);
     CHECK(caf->area.bytes >= SHARE && (uintptr_t)caf->area.share % 64 == 0, "share");
-    cco_all(true, comm);
+    cco_service_all(true, comm);
     return 1;
 }
 
@@ -184,7 +184,7 @@ static void test_room(void)
             n[round]++;
         for (int i = 0; i < n[round]; i++)
             cco_caf_free(&areas[i]);
-        cco_all(true, MPI_COMM_WORLD);
+        cco_service_all(true, MPI_COMM_WORLD);
     }
     MPI_Allreduce(&n[1], &most, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
     MPI_Allreduce(&n[1], &least, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);

@@ -99,7 +99,7 @@ static void algorithm_of_some(void)
         const char *name = cco_coll_infos[coll].name;
         CHECK(cco_rule_matches(&rule[0], (cco_coll)coll, "", 2) == (ring && sized), "%s", name);
         CHECK(cco_rule_matches(&rule[1], (cco_coll)coll, "", 2) == doubling, "%s", name);
-        CHECK(cco_rule_matches(&rule[2], (cco_coll)coll, "", 2) == !cco_is_near((cco_coll)coll),
+        CHECK(cco_rule_matches(&rule[2], (cco_coll)coll, "", 2) == !cco_is_neighbor((cco_coll)coll),
               "%s", name);
     }
     free(rules);

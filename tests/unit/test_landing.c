@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "algo/registry.h"
-#include "sched/landing.h"
+#include "sched/block_progress.h"
 #include "testing/testing.h"
 
 enum { RANKS = 3, BYTES = 8 };
@@ -61,18 +61,19 @@ static const cco_transport transport = {.name = "told",
                                         .abandon = nothing,
                                         .copy = copy};
 
-static void look(cco_landing *l, const cco_landing_map *map, cco_engine *e, bool early, int landed)
+static void look(cco_block_progress *l, const cco_block_progress_map *map, cco_engine *e,
+                 bool early, int landed)
 {
-    CHECK(cco_landing_look(l, map, e, early, NULL, NULL) == MPI_SUCCESS, "an error");
-    CHECK(cco_landing_count(l) == landed, "%d blocks have landed, not %d", cco_landing_count(l),
-          landed);
+    CHECK(cco_block_progress_look(l, map, e, early, NULL, NULL) == MPI_SUCCESS, "an error");
+    CHECK(cco_block_progress_count(l) == landed, "%d blocks have landed, not %d",
+          cco_block_progress_count(l), landed);
 }
 
 /* The alltoall of three ranks has two rounds of messages, and the own block. */
-static void try_rounds(cco_engine *e, const cco_landing_map *map)
+static void try_rounds(cco_engine *e, const cco_block_progress_map *map)
 {
     bool done;
-    cco_landing *l = cco_landing_new(RANKS);
+    cco_block_progress *l = cco_block_progress_new(RANKS);
     look(l, map, e, true, 0); /* the own block has been copied */
     come = true;
     look(l, map, e, true, 1); /* the message of the round counts at once, */
@@ -80,18 +81,18 @@ static void try_rounds(cco_engine *e, const cco_landing_map *map)
     come = false, ended = true;
     CHECK(cco_engine_test(e, &done) == MPI_SUCCESS && !done, "the first round");
     look(l, map, e, true, 2);
-    cco_landing_rest(l);
-    CHECK(cco_landing_count(l) == RANKS, "%d in the end", cco_landing_count(l));
-    cco_landing_free(l);
+    cco_block_progress_rest(l);
+    CHECK(cco_block_progress_count(l) == RANKS, "%d in the end", cco_block_progress_count(l));
+    cco_block_progress_free(l);
 }
 
 /* A round whose blocks were not reported: they wait until the next one is under way. */
-static void try_next(cco_engine *e, const cco_landing_map *map)
+static void try_next(cco_engine *e, const cco_block_progress_map *map)
 {
-    cco_landing *l = cco_landing_new(RANKS);
+    cco_block_progress *l = cco_block_progress_new(RANKS);
     look(l, map, e, true, 0);
     look(l, map, e, false, 2);
-    cco_landing_free(l);
+    cco_block_progress_free(l);
 }
 
 int main(void)
@@ -113,13 +114,13 @@ int main(void)
     cco_sched *s = cco_sched_new(&q);
     cco_alltoall_pairwise.build(s, &q);
     cco_engine *e = cco_engine_new(s, &transport, &come);
-    cco_landing_map *map = cco_landing_map_new(e, &q);
+    cco_block_progress_map *map = cco_block_progress_map_new(e, &q);
     cco_binding binding = {.base = {in, out, NULL}};
     memcpy(binding.layouts, layouts, sizeof layouts);
     CHECK(cco_engine_start(e, &binding) == MPI_SUCCESS, "it does not start");
     try_rounds(e, map);
     try_next(e, map);
-    cco_landing_map_free(map);
+    cco_block_progress_map_free(map);
     cco_engine_free(e);
     cco_sched_free(s);
     return testing_end("landing");

@@ -53,7 +53,7 @@ int main(void)
     }
     double few[] = {5, 1, 3, 100, 2};
     cco_interval found = cco_interval_of(few, 5, 0.2, 0.05);
-    CHECK(fabs(found.centre - 10. / 3) < 1e-12, "trimmed mean %g", found.centre);
+    CHECK(fabs(found.center - 10. / 3) < 1e-12, "trimmed mean %g", found.center);
     CHECK(few[0] == 1 && few[4] == 100, "sorted");
     CHECK(isinf(cco_interval_of(few, 1, 0.2, 0.05).high), "one value says nothing");
     for (int n = 8; n <= 64; n *= 2) {

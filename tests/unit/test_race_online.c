@@ -148,7 +148,7 @@ static int choice(machine m, uint64_t seed)
             return home;
         cco_judge_go_on(&judge, CCO_FIND_BEST, home, 1u << home | judge.next.left, now);
     }
-    return home != 0 ? home : judge.favourite;
+    return home != 0 ? home : judge.favorite;
 }
 
 /* The best arm is what a run of few steps comes to, where another is nearly as good. */

@@ -3,13 +3,13 @@
  * count, and the time is right within what is stated. */
 #include <math.h>
 
-#include "core/record_time.h"
+#include "core/profile_time.h"
 #include "testing/testing.h"
 
 enum { CALL = 300, BETWEEN = 20, CLOSE = 1000 };
 
 typedef struct program {
-    cco_record record;
+    cco_profile_counter record;
     uint64_t now, number, timed;
     double truth; /* ticks in calls */
 } program;
@@ -17,8 +17,8 @@ typedef struct program {
 static program begin(void)
 {
     program p = {.record.timed = UINT32_MAX, .now = 1};
-    cco_record_time_set_close(CLOSE);
-    cco_record_time_resume(p.now);
+    cco_profile_time_set_close(CLOSE);
+    cco_profile_time_resume(p.now);
     return p;
 }
 
@@ -28,8 +28,8 @@ static void call(program *p, uint64_t took)
     const uint32_t hash = (uint32_t)p->number++ * 2654435769u;
     p->now += BETWEEN;
     p->truth += (double)took;
-    if (cco_record_times(&p->record, hash)) {
-        cco_record_time(&p->record, p->now, p->now + took);
+    if (cco_profile_times(&p->record, hash)) {
+        cco_profile_time(&p->record, p->now, p->now + took);
         p->timed++;
     } else {
         p->record.calls++;
@@ -39,7 +39,7 @@ static void call(program *p, uint64_t took)
 
 static void check(const program *p, const char *what, double part)
 {
-    const double found = cco_record_ticks(&p->record), error = cco_record_ticks_error(&p->record);
+    const double found = cco_profile_ticks(&p->record), error = cco_profile_ticks_error(&p->record);
     CHECK(p->record.calls == p->number, "%s: %llu of %llu calls", what,
           (unsigned long long)p->record.calls, (unsigned long long)p->number);
     CHECK(fabs(found - p->truth) <= error + part * p->truth, "%s: %g ticks, stated %g, up to %g",
@@ -55,8 +55,8 @@ static void loop(void)
     check(&p, "loop", 0.01);
     CHECK(p.timed < CCO_CLOSE_CALLS + 200000 / CCO_TIMED_EVERY + 100, "%llu calls were timed",
           (unsigned long long)p.timed);
-    CHECK(cco_record_ticks_error(&p.record) < 0.01 * p.truth, "error %g of %g",
-          cco_record_ticks_error(&p.record), p.truth);
+    CHECK(cco_profile_ticks_error(&p.record) < 0.01 * p.truth, "error %g of %g",
+          cco_profile_ticks_error(&p.record), p.truth);
 }
 
 /* Where the program computes as long as a few calls take, each is timed. */
@@ -81,8 +81,8 @@ static void bursts(int length)
         p.now += (uint64_t)100 * CALL;
     }
     check(&p, "bursts", 0.002);
-    CHECK(cco_record_ticks_error(&p.record) < 0.08 * p.truth, "bursts of %d: error %g of %g",
-          length, cco_record_ticks_error(&p.record), p.truth);
+    CHECK(cco_profile_ticks_error(&p.record) < 0.08 * p.truth, "bursts of %d: error %g of %g",
+          length, cco_profile_ticks_error(&p.record), p.truth);
 }
 
 /* Few calls are a thousand times longer: those that were not timed are within the error. */
@@ -92,8 +92,8 @@ static void long_calls(int every)
     for (int i = 0; i < 200000; i++)
         call(&p, i % every == every - 1 ? 1000 * CALL : CALL);
     check(&p, "long calls", 0.01);
-    CHECK(cco_record_ticks_error(&p.record) < 0.08 * p.truth, "error %g of %g",
-          cco_record_ticks_error(&p.record), p.truth);
+    CHECK(cco_profile_ticks_error(&p.record) < 0.08 * p.truth, "error %g of %g",
+          cco_profile_ticks_error(&p.record), p.truth);
 }
 
 /* While calls are not recorded, nothing passes in them. */
@@ -104,7 +104,7 @@ static void pauses(void)
         for (int i = 0; i < 10000; i++)
             call(&p, CALL);
         p.now += UINT64_C(1) << 40;
-        cco_record_time_resume(p.now);
+        cco_profile_time_resume(p.now);
     }
     check(&p, "pauses", 0.01);
 }
@@ -120,6 +120,6 @@ int main(void)
     long_calls(10007);
     long_calls(60000);
     pauses();
-    cco_record_time_begin();
+    cco_profile_time_begin();
     return testing_end("test_record_time");
 }

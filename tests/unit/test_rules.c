@@ -175,7 +175,7 @@ static void classes(void)
     cco_rules *rules = one("*{type=integer}=mpi");
     for (int i = 0; i < CCO_COLLECTIVES; i++)
         CHECK(cco_rule_matches(&rules->list[0], (cco_coll)i, "", 2) ==
-                  (cco_coll_infos[i].properties & CCO_REDUCTION && !cco_is_near((cco_coll)i)),
+                  (cco_coll_infos[i].properties & CCO_REDUCTION && !cco_is_neighbor((cco_coll)i)),
               "%s", cco_coll_infos[i].name);
     free(rules);
 }

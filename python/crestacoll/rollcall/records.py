@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a process answers in a roll-call, as src/rollcall/told.h describes it."""
+"""What a process answers in a roll-call, as src/rollcall/answer_format.h describes it."""
 
 import re
 from dataclasses import dataclass, field

@@ -12,7 +12,7 @@
 
 #include "algo/pattern/groups.h"
 
-static void build(cco_sched *s, const cco_problem *q)
+static void allgather_lanes_build(cco_sched *s, const cco_problem *q)
 {
     const cco_node_map *map = q->nodes;
     const cco_group node = cco_node_group(q);
@@ -47,5 +47,5 @@ const cco_algo cco_allgather_lanes = {
     .name = "lanes",
     .doc = "each rank with its equals on other nodes, then within the nodes",
     .refuses = cco_needs_equal_nodes,
-    .build = build,
+    .build = allgather_lanes_build,
 };

@@ -8,14 +8,14 @@
 #include "algo/pattern/blocks.h"
 #include "algo/pattern/node_blocks.h"
 
-static const char *refuses(const cco_problem *q)
+static const char *allgather_leaders_refuses(const cco_problem *q)
 {
     (void)q;
     return NULL;
 }
 
-static bool up(cco_sched *s, const cco_problem *q, const cco_node_blocks *all,
-               const cco_group *node)
+static bool allgather_leaders_up(cco_sched *s, const cco_problem *q, const cco_node_blocks *all,
+                                 const cco_group *node)
 {
     cco_problem part = cco_group_problem(q, node, CCO_GATHERV, 0,
                                          cco_node_bytes(all, q->nodes->node[q->rank]));
@@ -27,8 +27,8 @@ static bool up(cco_sched *s, const cco_problem *q, const cco_node_blocks *all,
     return true;
 }
 
-static bool between(cco_sched *s, const cco_problem *q, const cco_node_blocks *all,
-                    const cco_group *leaders)
+static bool allgather_leaders_between(cco_sched *s, const cco_problem *q,
+                                      const cco_node_blocks *all, const cco_group *leaders)
 {
     cco_problem part = cco_group_problem(q, leaders, CCO_ALLGATHERV, 0, cco_all_bytes(all));
     part.in = cco_side_of(cco_of_node(s, all, q->nodes->node[q->rank]));
@@ -38,14 +38,15 @@ static bool between(cco_sched *s, const cco_problem *q, const cco_node_blocks *a
     return true;
 }
 
-static void build(cco_sched *s, const cco_problem *q)
+static void allgather_leaders_build(cco_sched *s, const cco_problem *q)
 {
     const bool direct = q->nodes->contiguous && q->out.at == NULL;
     const cco_group node = cco_node_group(q);
     cco_node_blocks all = {.q = q, .n = q->out.n, .each = q->out.each};
     const cco_group leaders = cco_leader_group(q, -1);
     all.all = direct ? cco_run(q, &q->out, 0, q->size) : cco_scratch(s, cco_all_bytes(&all));
-    if (!up(s, q, &all, &node) || (leaders.place >= 0 && !between(s, q, &all, &leaders)))
+    if (!allgather_leaders_up(s, q, &all, &node) ||
+        (leaders.place >= 0 && !allgather_leaders_between(s, q, &all, &leaders)))
         return;
     cco_problem down = cco_group_problem(q, &node, CCO_BCAST, 0, all.all.n);
     down.out = cco_side_of(all.all);
@@ -57,6 +58,6 @@ static void build(cco_sched *s, const cco_problem *q)
 const cco_algo cco_allgather_leaders = {
     .name = "leaders",
     .doc = "within each node to one rank, between these, and back within",
-    .refuses = refuses,
-    .build = build,
+    .refuses = allgather_leaders_refuses,
+    .build = allgather_leaders_build,
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* allgather, allgatherv "neighbor_exchange": pairs of blocks go both ways between neighbours.
+/* allgather, allgatherv "neighbor_exchange": pairs of blocks go both ways between neighbors.
  *
  *   messages p/2   bytes received per rank all blocks but its own
  *   scratch 0, of an allgatherv all blocks   p: even
@@ -11,12 +11,12 @@
 
 #include "algo/pattern/allgather.h"
 
-static const char *refuses(const cco_problem *q)
+static const char *allgather_neighbor_exchange_refuses(const cco_problem *q)
 {
     return q->size % 2 == 0 ? NULL : "needs an even number of processes";
 }
 
-static void build(cco_sched *s, const cco_problem *q)
+static void allgather_neighbor_exchange_build(cco_sched *s, const cco_problem *q)
 {
     cco_neighbor_allgather(s, q);
 }
@@ -24,6 +24,6 @@ static void build(cco_sched *s, const cco_problem *q)
 const cco_algo cco_allgather_neighbor_exchange = {
     .name = "neighbor_exchange",
     .doc = "pairs of blocks go both ways between neighbours",
-    .refuses = refuses,
-    .build = build,
+    .refuses = allgather_neighbor_exchange_refuses,
+    .build = allgather_neighbor_exchange_build,
 };

@@ -10,14 +10,14 @@
 
 #include "algo/pattern/contributions.h"
 
-static const char *refuses(const cco_problem *q)
+static const char *allreduce_exact_refuses(const cco_problem *q)
 {
     (void)q;
     return NULL;
 }
 
 /* Everybody's part of the result to everybody. */
-static void tell(cco_sched *s, const cco_problem *q, cco_span result)
+static void allreduce_exact_tell(cco_sched *s, const cco_problem *q, cco_span result)
 {
     enum { WINDOW = 32 };
     const int p = q->size, me = q->rank;
@@ -30,7 +30,7 @@ static void tell(cco_sched *s, const cco_problem *q, cco_span result)
     }
 }
 
-static void build(cco_sched *s, const cco_problem *q)
+static void allreduce_exact_build(cco_sched *s, const cco_problem *q)
 {
     const cco_span in = cco_whole(&q->in), out = cco_whole(&q->out);
     if (cco_all_contribute(q, out.n)) {
@@ -39,13 +39,13 @@ static void build(cco_sched *s, const cco_problem *q)
     }
     cco_fold_into(s, cco_contributed_share(s, q, in), cco_share(s, q, out, q->rank));
     cco_round(s);
-    tell(s, q, out);
+    allreduce_exact_tell(s, q, out);
 }
 
 const cco_algo cco_allreduce_exact = {
     .name = "exact",
     .doc = "all operands of a part on one rank; floating-point sums are rounded once",
     .folds = true,
-    .refuses = refuses,
-    .build = build,
+    .refuses = allreduce_exact_refuses,
+    .build = allreduce_exact_build,
 };

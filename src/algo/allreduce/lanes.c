@@ -13,13 +13,14 @@
 
 #include "algo/pattern/groups.h"
 
-static const char *refuses(const cco_problem *q)
+static const char *allreduce_lanes_refuses(const cco_problem *q)
 {
     const char *why = cco_needs_equal_nodes(q);
     return why != NULL ? why : cco_needs_order(q);
 }
 
-static bool parts_of(cco_sched *s, const cco_problem *q, cco_span all, int count, cco_side *side)
+static bool allreduce_lanes_parts_of(cco_sched *s, const cco_problem *q, cco_span all, int count,
+                                     cco_side *side)
 {
     cco_span *parts = cco_block_list(s, count);
     for (int i = 0; i < count && parts != NULL; i++)
@@ -29,14 +30,15 @@ static bool parts_of(cco_sched *s, const cco_problem *q, cco_span all, int count
     return parts != NULL && side->n != NULL;
 }
 
-static void build(cco_sched *s, const cco_problem *q)
+static void allreduce_lanes_build(cco_sched *s, const cco_problem *q)
 {
     const cco_group node = cco_node_group(q);
     const cco_span in = cco_whole(&q->in), out = cco_whole(&q->out);
     const cco_span mine = cco_cut(s, q, out, node.place, node.size);
     const cco_group lane = cco_lane_group(q);
     cco_side ins, outs;
-    if (!parts_of(s, q, in, node.size, &ins) || !parts_of(s, q, out, node.size, &outs))
+    if (!allreduce_lanes_parts_of(s, q, in, node.size, &ins) ||
+        !allreduce_lanes_parts_of(s, q, out, node.size, &outs))
         return;
     cco_problem scatter = cco_group_problem(q, &node, CCO_REDUCE_SCATTER, 0, out.n);
     scatter.in = ins;
@@ -54,6 +56,6 @@ static void build(cco_sched *s, const cco_problem *q)
 const cco_algo cco_allreduce_lanes = {
     .name = "lanes",
     .doc = "each rank of a node does a part of the vector with its equals on other nodes",
-    .refuses = refuses,
-    .build = build,
+    .refuses = allreduce_lanes_refuses,
+    .build = allreduce_lanes_build,
 };

@@ -8,7 +8,7 @@
 
 #include "algo/pattern/groups.h"
 
-static void build(cco_sched *s, const cco_problem *q)
+static void allreduce_leaders_build(cco_sched *s, const cco_problem *q)
 {
     const cco_group node = cco_node_group(q);
     const cco_group leaders = cco_leader_group(q, -1);
@@ -30,5 +30,5 @@ const cco_algo cco_allreduce_leaders = {
     .name = "leaders",
     .doc = "within each node to one rank, between these, and back within",
     .refuses = cco_needs_order,
-    .build = build,
+    .build = allreduce_leaders_build,
 };

@@ -3,20 +3,20 @@
  *
  *   messages 2 log2 p (+ 2)   bytes sent per rank < 2n (+ n)   scratch n   operation: any
  *
- * For large n, in few rounds.  Neighbours exchange most, and first; so the order of operands is
+ * For large n, in few rounds.  Neighbors exchange most, and first; so the order of operands is
  * that of ranks.
  * R. Rabenseifner: Optimization of collective reduction operations, ICCS 2004. */
 #include "algo/algo.h"
 
 #include "algo/pattern/cube.h"
 
-static const char *refuses(const cco_problem *q)
+static const char *allreduce_rabenseifner_refuses(const cco_problem *q)
 {
     (void)q;
     return NULL;
 }
 
-static void build(cco_sched *s, const cco_problem *q)
+static void allreduce_rabenseifner_build(cco_sched *s, const cco_problem *q)
 {
     const cco_cube cube = cco_cube_of(q, 0);
     const cco_span all = cco_whole(&q->out), got = cco_scratch(s, all.n);
@@ -37,6 +37,6 @@ static void build(cco_sched *s, const cco_problem *q)
 const cco_algo cco_allreduce_rabenseifner = {
     .name = "rabenseifner",
     .doc = "recursive halving, then recursive doubling of the parts",
-    .refuses = refuses,
-    .build = build,
+    .refuses = allreduce_rabenseifner_refuses,
+    .build = allreduce_rabenseifner_build,
 };

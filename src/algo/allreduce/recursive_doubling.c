@@ -12,7 +12,7 @@
 #include "algo/pattern/combine.h"
 #include "algo/pattern/cube.h"
 
-static const char *refuses(const cco_problem *q)
+static const char *allreduce_recursive_doubling_refuses(const cco_problem *q)
 {
     (void)q;
     return NULL;
@@ -36,7 +36,7 @@ static void exchange_first(cco_sched *s, int peer, cco_span in, cco_span got, cc
     cco_copy(s, theirs, mine);
 }
 
-static void build(cco_sched *s, const cco_problem *q)
+static void allreduce_recursive_doubling_build(cco_sched *s, const cco_problem *q)
 {
     const cco_cube cube = cco_cube_of(q, 0);
     const cco_span in = cco_whole(&q->in), mine = cco_whole(&q->out);
@@ -64,6 +64,6 @@ static void build(cco_sched *s, const cco_problem *q)
 const cco_algo cco_allreduce_recursive_doubling = {
     .name = "recursive_doubling",
     .doc = "exchange everything with the rank 2^k away, in log2 p rounds",
-    .refuses = refuses,
-    .build = build,
+    .refuses = allreduce_recursive_doubling_refuses,
+    .build = allreduce_recursive_doubling_build,
 };

@@ -7,13 +7,13 @@
 
 #include "algo/pattern/tree.h"
 
-static const char *refuses(const cco_problem *q)
+static const char *allreduce_reduce_bcast_refuses(const cco_problem *q)
 {
     (void)q;
     return NULL;
 }
 
-static void build(cco_sched *s, const cco_problem *q)
+static void allreduce_reduce_bcast_build(cco_sched *s, const cco_problem *q)
 {
     const cco_span out = cco_whole(&q->out);
     cco_tree_reduce(s, q, 0, cco_whole(&q->in), out, cco_scratch(s, out.n));
@@ -23,6 +23,6 @@ static void build(cco_sched *s, const cco_problem *q)
 const cco_algo cco_allreduce_reduce_bcast = {
     .name = "reduce_bcast",
     .doc = "reduce to rank 0, then broadcast, over the same binomial tree",
-    .refuses = refuses,
-    .build = build,
+    .refuses = allreduce_reduce_bcast_refuses,
+    .build = allreduce_reduce_bcast_build,
 };

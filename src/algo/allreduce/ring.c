@@ -8,12 +8,12 @@
  * J. Parallel Distrib. Comput. 69 (2009). */
 #include "algo/algo.h"
 
-static const char *refuses(const cco_problem *q)
+static const char *allreduce_ring_refuses(const cco_problem *q)
 {
     return q->commutative ? NULL : "needs a commutative operation";
 }
 
-static void build(cco_sched *s, const cco_problem *q)
+static void allreduce_ring_build(cco_sched *s, const cco_problem *q)
 {
     const int p = q->size, me = q->rank, next = (me + 1) % p, prev = (me + p - 1) % p;
     const cco_span all = cco_whole(&q->out);
@@ -39,6 +39,6 @@ static void build(cco_sched *s, const cco_problem *q)
 const cco_algo cco_allreduce_ring = {
     .name = "ring",
     .doc = "ring reduce-scatter, then ring allgather",
-    .refuses = refuses,
-    .build = build,
+    .refuses = allreduce_ring_refuses,
+    .build = allreduce_ring_build,
 };

@@ -9,7 +9,7 @@
  * allreduce, NSDI 2024. */
 #include "algo/algo.h"
 
-static const char *refuses(const cco_problem *q)
+static const char *allreduce_swing_refuses(const cco_problem *q)
 {
     if ((q->size & (q->size - 1)) != 0)
         return "needs a power of two of processes";
@@ -43,17 +43,17 @@ static size_t each_part(cco_sched *s, const cco_problem *q, action what, int ran
     return at + part.n;
 }
 
-static size_t size_of(cco_sched *s, const cco_problem *q, int rank, int step)
+static size_t allreduce_swing_size_of(cco_sched *s, const cco_problem *q, int rank, int step)
 {
     size_t n = cco_cut(s, q, cco_whole(&q->out), rank, q->size).n;
     for (int k = step; 1 << k < q->size; k++)
-        n += size_of(s, q, peer_of(q, rank, k), k + 1);
+        n += allreduce_swing_size_of(s, q, peer_of(q, rank, k), k + 1);
     return n;
 }
 
 /* One step: to the peer go the parts of `give`, from it come those of `get`. */
-static void exchange(cco_sched *s, const cco_problem *q, int step, bool gather, cco_span packed,
-                     cco_span got)
+static void allreduce_swing_exchange(cco_sched *s, const cco_problem *q, int step, bool gather,
+                                     cco_span packed, cco_span got)
 {
     const int me = q->rank, peer = peer_of(q, me, step);
     const int give = gather ? me : peer, get = gather ? peer : me;
@@ -61,12 +61,12 @@ static void exchange(cco_sched *s, const cco_problem *q, int step, bool gather, 
     const size_t n = each_part(s, q, PACK, give, step + 1, packed, 0);
     cco_round(s);
     cco_send(s, peer, cco_part(s, packed, 0, n));
-    cco_recv(s, peer, cco_part(s, got, 0, size_of(s, q, get, step + 1)));
+    cco_recv(s, peer, cco_part(s, got, 0, allreduce_swing_size_of(s, q, get, step + 1)));
     cco_round(s);
     each_part(s, q, gather ? UNPACK : REDUCE, get, step + 1, got, 0);
 }
 
-static void build(cco_sched *s, const cco_problem *q)
+static void allreduce_swing_build(cco_sched *s, const cco_problem *q)
 {
     const cco_span all = cco_whole(&q->out);
     const cco_span packed = cco_scratch(s, all.n), got = cco_scratch(s, all.n);
@@ -75,14 +75,14 @@ static void build(cco_sched *s, const cco_problem *q)
         steps++;
     cco_copy(s, cco_whole(&q->in), all);
     for (int k = 0; k < steps; k++)
-        exchange(s, q, k, false, packed, got);
+        allreduce_swing_exchange(s, q, k, false, packed, got);
     for (int k = steps - 1; k >= 0; k--)
-        exchange(s, q, k, true, packed, got);
+        allreduce_swing_exchange(s, q, k, true, packed, got);
 }
 
 const cco_algo cco_allreduce_swing = {
     .name = "swing",
     .doc = "reduce-scatter and allgather with peers that swing to both sides",
-    .refuses = refuses,
-    .build = build,
+    .refuses = allreduce_swing_refuses,
+    .build = allreduce_swing_build,
 };

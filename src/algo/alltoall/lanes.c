@@ -15,14 +15,15 @@
 typedef enum order { BY_LANE, BY_NODE } order;
 
 /* Block (node k, place i) of a span that has the blocks of each lane, or each node, together. */
-static cco_span at(cco_sched *s, const cco_problem *q, cco_span all, order order, int k, int i)
+static cco_span alltoall_lanes_at(cco_sched *s, const cco_problem *q, cco_span all, order order,
+                                  int k, int i)
 {
     const int place = order == BY_LANE ? i * q->nodes->count + k : k * q->nodes->most + i;
     return cco_part(s, all, (size_t)place * q->bytes, q->bytes);
 }
 
-static void exchange(cco_sched *s, const cco_problem *q, const cco_group *group, cco_span give,
-                     cco_span got)
+static void alltoall_lanes_exchange(cco_sched *s, const cco_problem *q, const cco_group *group,
+                                    cco_span give, cco_span got)
 {
     cco_problem part = cco_group_problem(q, group, CCO_ALLTOALL, 0, give.n / (size_t)group->size);
     part.in = cco_side_parts(s, give, group->size);
@@ -30,7 +31,7 @@ static void exchange(cco_sched *s, const cco_problem *q, const cco_group *group,
     cco_group_run(s, &part, group);
 }
 
-static void build(cco_sched *s, const cco_problem *q)
+static void alltoall_lanes_build(cco_sched *s, const cco_problem *q)
 {
     const cco_node_map *map = q->nodes;
     const cco_group node = cco_node_group(q);
@@ -39,16 +40,18 @@ static void build(cco_sched *s, const cco_problem *q)
     const cco_group lane = cco_lane_group(q);
     for (int i = 0; i < map->most; i++)
         for (int k = 0; k < map->count; k++)
-            cco_copy(s, cco_block(q, &q->in, cco_node_rank(map, k, i)), at(s, q, a, BY_LANE, k, i));
-    exchange(s, q, &node, a, b);
+            cco_copy(s, cco_block(q, &q->in, cco_node_rank(map, k, i)),
+                     alltoall_lanes_at(s, q, a, BY_LANE, k, i));
+    alltoall_lanes_exchange(s, q, &node, a, b);
     for (int i = 0; i < map->most; i++) /* rank i of this node gave these */
         for (int k = 0; k < map->count; k++)
-            cco_copy(s, at(s, q, b, BY_LANE, k, i), at(s, q, a, BY_NODE, k, i));
+            cco_copy(s, alltoall_lanes_at(s, q, b, BY_LANE, k, i),
+                     alltoall_lanes_at(s, q, a, BY_NODE, k, i));
     cco_round(s);
-    exchange(s, q, &lane, a, b);
+    alltoall_lanes_exchange(s, q, &lane, a, b);
     for (int i = 0; i < map->most; i++)
         for (int k = 0; k < map->count; k++)
-            cco_copy(s, at(s, q, b, BY_NODE, k, i),
+            cco_copy(s, alltoall_lanes_at(s, q, b, BY_NODE, k, i),
                      cco_block(q, &q->out, cco_node_rank(map, k, i)));
 }
 
@@ -56,5 +59,5 @@ const cco_algo cco_alltoall_lanes = {
     .name = "lanes",
     .doc = "within the nodes, then each rank with its equals on other nodes",
     .refuses = cco_needs_equal_nodes,
-    .build = build,
+    .build = alltoall_lanes_build,
 };

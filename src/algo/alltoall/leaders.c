@@ -11,7 +11,7 @@
 #include "algo/pattern/blocks.h"
 #include "algo/pattern/groups.h"
 
-static const char *refuses(const cco_problem *q)
+static const char *alltoall_leaders_refuses(const cco_problem *q)
 {
     (void)q;
     return NULL;
@@ -35,8 +35,8 @@ static void sort_run(cco_sched *s, const cco_problem *q, cco_span given, int nod
 
 /* The leader's: from what each rank of the node gives, in the order of ranks, to what goes to each
  * node; or from what came from each node to what each rank of this one takes. */
-static void sort(cco_sched *s, const cco_problem *q, const cco_group *node, cco_span by_rank,
-                 cco_span by_node, bool comes)
+static void alltoall_leaders_sort(cco_sched *s, const cco_problem *q, const cco_group *node,
+                                  cco_span by_rank, cco_span by_node, bool comes)
 {
     const cco_node_map *map = q->nodes;
     const size_t n = q->bytes, p = (size_t)q->size;
@@ -57,8 +57,8 @@ static void sort(cco_sched *s, const cco_problem *q, const cco_group *node, cco_
     }
 }
 
-static bool exchange(cco_sched *s, const cco_problem *q, const cco_group *leaders, int here,
-                     cco_span give, cco_span got)
+static bool alltoall_leaders_exchange(cco_sched *s, const cco_problem *q, const cco_group *leaders,
+                                      int here, cco_span give, cco_span got)
 {
     cco_span *from = cco_block_list(s, leaders->size), *to = cco_block_list(s, leaders->size);
     if (from == NULL || to == NULL)
@@ -76,7 +76,7 @@ static bool exchange(cco_sched *s, const cco_problem *q, const cco_group *leader
     return true;
 }
 
-static void build(cco_sched *s, const cco_problem *q)
+static void alltoall_leaders_build(cco_sched *s, const cco_problem *q)
 {
     const cco_group node = cco_node_group(q);
     const cco_group leaders = cco_leader_group(q, -1);
@@ -92,10 +92,10 @@ static void build(cco_sched *s, const cco_problem *q)
     cco_group_run(s, &up, &node);
     if (leads) {
         const cco_span give = cco_scratch(s, bytes), got = cco_scratch(s, bytes);
-        sort(s, q, &node, by_rank, give, false);
-        if (!exchange(s, q, &leaders, node.size, give, got))
+        alltoall_leaders_sort(s, q, &node, by_rank, give, false);
+        if (!alltoall_leaders_exchange(s, q, &leaders, node.size, give, got))
             return;
-        sort(s, q, &node, by_rank, got, true);
+        alltoall_leaders_sort(s, q, &node, by_rank, got, true);
     }
     cco_group_run(s, &down, &node);
 }
@@ -103,6 +103,6 @@ static void build(cco_sched *s, const cco_problem *q)
 const cco_algo cco_alltoall_leaders = {
     .name = "leaders",
     .doc = "through one rank of each node, in one message to each other node",
-    .refuses = refuses,
-    .build = build,
+    .refuses = alltoall_leaders_refuses,
+    .build = alltoall_leaders_build,
 };

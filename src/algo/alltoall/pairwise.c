@@ -11,13 +11,13 @@
 
 #include "algo/pattern/linear.h"
 
-static const char *refuses(const cco_problem *q)
+static const char *alltoall_pairwise_refuses(const cco_problem *q)
 {
     (void)q;
     return NULL;
 }
 
-static void build(cco_sched *s, const cco_problem *q)
+static void alltoall_pairwise_build(cco_sched *s, const cco_problem *q)
 {
     cco_linear_exchange(s, q, 1);
 }
@@ -25,6 +25,6 @@ static void build(cco_sched *s, const cco_problem *q)
 const cco_algo cco_alltoall_pairwise = {
     .name = "pairwise",
     .doc = "in round k, send to the rank k after, receive from the one k before",
-    .refuses = refuses,
-    .build = build,
+    .refuses = alltoall_pairwise_refuses,
+    .build = alltoall_pairwise_build,
 };

@@ -11,7 +11,7 @@
 
 #include "algo/pattern/groups.h"
 
-static const char *refuses(const cco_problem *q)
+static const char *alltoallv_leaders_refuses(const cco_problem *q)
 {
     (void)q;
     return NULL;
@@ -19,12 +19,12 @@ static const char *refuses(const cco_problem *q)
 
 /* Bytes that the `i`th rank of the node gives to `rank`, or takes from it.  The leader knows them
  * of all, others of themselves, as the first. */
-static size_t given(const cco_problem *q, int i, int rank)
+static size_t alltoallv_leaders_given(const cco_problem *q, int i, int rank)
 {
     return q->counts[2 * (size_t)i * (size_t)q->size + (size_t)rank];
 }
 
-static size_t taken(const cco_problem *q, int i, int rank)
+static size_t alltoallv_leaders_taken(const cco_problem *q, int i, int rank)
 {
     return q->counts[(2 * (size_t)i + 1) * (size_t)q->size + (size_t)rank];
 }
@@ -73,8 +73,8 @@ static void exchange_near(cco_sched *s, const cco_problem *q, const cco_group *n
 
 /* Copies this rank's blocks for a node, or from it, one after the other from byte `at` of `packed`
  * on.  Returns their end. */
-static size_t copy_blocks(cco_sched *s, const cco_problem *q, int node, cco_span packed, size_t at,
-                          bool back)
+static size_t alltoallv_leaders_copy_blocks(cco_sched *s, const cco_problem *q, int node,
+                                            cco_span packed, size_t at, bool back)
 {
     for (int j = 0; j < cco_node_ranks(q->nodes, node); j++) {
         const int rank = cco_node_rank(q->nodes, node, j);
@@ -87,19 +87,19 @@ static size_t copy_blocks(cco_sched *s, const cco_problem *q, int node, cco_span
 }
 
 /* A rank that does not lead: to its leader, in a message for each node, and back in one. */
-static void follow(cco_sched *s, const cco_problem *q, int leader)
+static void alltoallv_leaders_follow(cco_sched *s, const cco_problem *q, int leader)
 {
     const int mine = q->nodes->node[q->rank];
-    const cco_span give = cco_scratch(s, with_others(q, 0, given));
-    const cco_span got = cco_scratch(s, with_others(q, 0, taken));
+    const cco_span give = cco_scratch(s, with_others(q, 0, alltoallv_leaders_given));
+    const cco_span got = cco_scratch(s, with_others(q, 0, alltoallv_leaders_taken));
     size_t at = 0;
     for (int k = 0; k < q->nodes->count; k++)
         if (k != mine)
-            at = copy_blocks(s, q, k, give, at, false);
+            at = alltoallv_leaders_copy_blocks(s, q, k, give, at, false);
     cco_round(s);
     at = 0;
     for (int k = 0; k < q->nodes->count; k++) {
-        const size_t n = k != mine ? with_node(q, 0, k, given) : 0;
+        const size_t n = k != mine ? with_node(q, 0, k, alltoallv_leaders_given) : 0;
         cco_send(s, leader, cco_part(s, give, at, n));
         at += n;
     }
@@ -109,19 +109,20 @@ static void follow(cco_sched *s, const cco_problem *q, int leader)
     at = 0;
     for (int k = 0; k < q->nodes->count; k++)
         if (k != mine)
-            at = copy_blocks(s, q, k, got, at, true);
+            at = alltoallv_leaders_copy_blocks(s, q, k, got, at, true);
 }
 
 /* What the node gives to each other, rank after rank. */
-static void collect(cco_sched *s, const cco_problem *q, const cco_group *node, cco_span give)
+static void alltoallv_leaders_collect(cco_sched *s, const cco_problem *q, const cco_group *node,
+                                      cco_span give)
 {
     size_t at = 0;
     for (int k = 0; k < q->nodes->count; k++) {
         if (k == q->nodes->node[q->rank])
             continue;
-        at = copy_blocks(s, q, k, give, at, false);
+        at = alltoallv_leaders_copy_blocks(s, q, k, give, at, false);
         for (int i = 1; i < node->size; i++) {
-            const size_t n = with_node(q, i, k, given);
+            const size_t n = with_node(q, i, k, alltoallv_leaders_given);
             cco_recv(s, node->ranks[i], cco_part(s, give, at, n));
             at += n;
         }
@@ -135,8 +136,8 @@ static void exchange_far(cco_sched *s, const cco_problem *q, const cco_group *le
     for (int k = 0; k < leaders->size; k++) {
         size_t n = 0, m = 0;
         for (int i = 0; i < here && k != leaders->place; i++) {
-            n += with_node(q, i, k, given);
-            m += with_node(q, i, k, taken);
+            n += with_node(q, i, k, alltoallv_leaders_given);
+            m += with_node(q, i, k, alltoallv_leaders_taken);
         }
         cco_send(s, cco_group_rank(leaders, k), cco_part(s, give, at, n));
         cco_recv(s, cco_group_rank(leaders, k), cco_part(s, got, from, m));
@@ -146,8 +147,8 @@ static void exchange_far(cco_sched *s, const cco_problem *q, const cco_group *le
 }
 
 /* What came lies by node, by rank there, by rank here: each of these ranks gets its own. */
-static void deal(cco_sched *s, const cco_problem *q, const cco_group *node, cco_span got,
-                 cco_span packed)
+static void alltoallv_leaders_deal(cco_sched *s, const cco_problem *q, const cco_group *node,
+                                   cco_span got, cco_span packed)
 {
     const cco_node_map *map = q->nodes;
     const size_t ranks = (size_t)node->size;
@@ -158,14 +159,14 @@ static void deal(cco_sched *s, const cco_problem *q, const cco_group *node, cco_
         return;
     for (int j = 0; j < node->size; j++) { /* the leader's own go where they belong */
         at[j] = next;
-        all[j] = with_others(q, j, taken);
+        all[j] = with_others(q, j, alltoallv_leaders_taken);
         next += j > 0 ? all[j] : 0;
     }
     for (int k = 0; k < map->count; k++)
         for (int i = 0; k != map->node[q->rank] && i < cco_node_ranks(map, k); i++)
             for (int j = 0; j < node->size; j++) {
                 const int rank = cco_node_rank(map, k, i);
-                const cco_span block = cco_part(s, got, from, taken(q, j, rank));
+                const cco_span block = cco_part(s, got, from, alltoallv_leaders_taken(q, j, rank));
                 cco_copy(s, block,
                          j == 0 ? cco_block(q, &q->out, rank)
                                 : cco_part(s, packed, at[j], block.n));
@@ -177,29 +178,30 @@ static void deal(cco_sched *s, const cco_problem *q, const cco_group *node, cco_
         cco_send(s, node->ranks[j], cco_part(s, packed, at[j] - all[j], all[j]));
 }
 
-static void build(cco_sched *s, const cco_problem *q)
+static void alltoallv_leaders_build(cco_sched *s, const cco_problem *q)
 {
     const cco_group node = cco_node_group(q);
     const cco_group leaders = cco_leader_group(q, -1);
     exchange_near(s, q, &node);
     if (leaders.place < 0) {
-        follow(s, q, node.ranks[0]);
+        alltoallv_leaders_follow(s, q, node.ranks[0]);
         return;
     }
-    const size_t all = of_all(q, &node, taken);
-    const cco_span give = cco_scratch(s, of_all(q, &node, given)), got = cco_scratch(s, all);
-    const cco_span packed = cco_scratch(s, all - with_others(q, 0, taken));
-    collect(s, q, &node, give);
+    const size_t all = of_all(q, &node, alltoallv_leaders_taken);
+    const cco_span give = cco_scratch(s, of_all(q, &node, alltoallv_leaders_given)),
+                   got = cco_scratch(s, all);
+    const cco_span packed = cco_scratch(s, all - with_others(q, 0, alltoallv_leaders_taken));
+    alltoallv_leaders_collect(s, q, &node, give);
     cco_round(s);
     exchange_far(s, q, &leaders, node.size, give, got);
     cco_round(s);
-    deal(s, q, &node, got, packed);
+    alltoallv_leaders_deal(s, q, &node, got, packed);
 }
 
 const cco_algo cco_alltoallv_leaders = {
     .name = "leaders",
     .doc = "through one rank of each node, in one message to each other node",
-    .refuses = refuses,
-    .build = build,
+    .refuses = alltoallv_leaders_refuses,
+    .build = alltoallv_leaders_build,
     .shares_counts = true,
 };

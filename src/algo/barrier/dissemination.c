@@ -7,13 +7,13 @@
  * Program. 17 (1988). */
 #include "algo/algo.h"
 
-static const char *refuses(const cco_problem *q)
+static const char *barrier_dissemination_refuses(const cco_problem *q)
 {
     (void)q;
     return NULL;
 }
 
-static void build(cco_sched *s, const cco_problem *q)
+static void barrier_dissemination_build(cco_sched *s, const cco_problem *q)
 {
     const int p = q->size, me = q->rank;
     const cco_span told = cco_scratch(s, 1), heard = cco_scratch(s, 1);
@@ -27,6 +27,6 @@ static void build(cco_sched *s, const cco_problem *q)
 const cco_algo cco_barrier_dissemination = {
     .name = "dissemination",
     .doc = "tell the rank 2^k after, hear from the one 2^k before",
-    .refuses = refuses,
-    .build = build,
+    .refuses = barrier_dissemination_refuses,
+    .build = barrier_dissemination_build,
 };

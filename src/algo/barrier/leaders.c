@@ -10,14 +10,15 @@
 #include "algo/pattern/groups.h"
 #include "algo/pattern/tree.h"
 
-static const char *refuses(const cco_problem *q)
+static const char *barrier_leaders_refuses(const cco_problem *q)
 {
     (void)q;
     return NULL;
 }
 
 /* All of a node tell its first rank, along a tree. */
-static void gather(cco_sched *s, const cco_problem *part, const cco_group *node, cco_span told)
+static void barrier_leaders_gather(cco_sched *s, const cco_problem *part, const cco_group *node,
+                                   cco_span told)
 {
     const int place = part->rank, p = part->size, reach = cco_tree_reach(place, p);
     cco_within(s, node);
@@ -29,13 +30,13 @@ static void gather(cco_sched *s, const cco_problem *part, const cco_group *node,
     cco_within(s, NULL);
 }
 
-static void build(cco_sched *s, const cco_problem *q)
+static void barrier_leaders_build(cco_sched *s, const cco_problem *q)
 {
     const cco_group node = cco_node_group(q);
     const cco_span told = cco_scratch(s, 1);
     cco_problem within = cco_group_problem(q, &node, CCO_BCAST, 0, 1);
     const cco_group leaders = cco_leader_group(q, -1);
-    gather(s, &within, &node, told);
+    barrier_leaders_gather(s, &within, &node, told);
     if (leaders.place >= 0) {
         cco_problem between = cco_group_problem(q, &leaders, CCO_BARRIER, 0, 0);
         cco_group_run(s, &between, &leaders);
@@ -47,6 +48,6 @@ static void build(cco_sched *s, const cco_problem *q)
 const cco_algo cco_barrier_leaders = {
     .name = "leaders",
     .doc = "within each node, between one rank of each, and back",
-    .refuses = refuses,
-    .build = build,
+    .refuses = barrier_leaders_refuses,
+    .build = barrier_leaders_build,
 };

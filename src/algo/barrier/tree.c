@@ -8,13 +8,13 @@
 
 #include "algo/pattern/tree.h"
 
-static const char *refuses(const cco_problem *q)
+static const char *barrier_tree_refuses(const cco_problem *q)
 {
     (void)q;
     return NULL;
 }
 
-static void build(cco_sched *s, const cco_problem *q)
+static void barrier_tree_build(cco_sched *s, const cco_problem *q)
 {
     const int p = q->size, place = cco_tree_place(q, 0), reach = cco_tree_reach(place, p);
     const cco_span told = cco_scratch(s, 1);
@@ -29,6 +29,6 @@ static void build(cco_sched *s, const cco_problem *q)
 const cco_algo cco_barrier_tree = {
     .name = "tree",
     .doc = "tell the root of a binomial tree, then hear from it",
-    .refuses = refuses,
-    .build = build,
+    .refuses = barrier_tree_refuses,
+    .build = barrier_tree_build,
 };

@@ -9,13 +9,13 @@
 
 #include "algo/pattern/tree.h"
 
-static const char *refuses(const cco_problem *q)
+static const char *bcast_binomial_refuses(const cco_problem *q)
 {
     (void)q;
     return NULL;
 }
 
-static void build(cco_sched *s, const cco_problem *q)
+static void bcast_binomial_build(cco_sched *s, const cco_problem *q)
 {
     cco_tree_bcast(s, q, q->root, cco_whole(&q->out));
 }
@@ -23,6 +23,6 @@ static void build(cco_sched *s, const cco_problem *q)
 const cco_algo cco_bcast_binomial = {
     .name = "binomial",
     .doc = "a binomial tree from the root",
-    .refuses = refuses,
-    .build = build,
+    .refuses = bcast_binomial_refuses,
+    .build = bcast_binomial_build,
 };

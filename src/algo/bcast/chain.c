@@ -8,13 +8,13 @@
 
 #include "algo/pattern/blocks.h"
 
-static const char *refuses(const cco_problem *q)
+static const char *bcast_chain_refuses(const cco_problem *q)
 {
     (void)q;
     return NULL;
 }
 
-static void build(cco_sched *s, const cco_problem *q)
+static void bcast_chain_build(cco_sched *s, const cco_problem *q)
 {
     const int p = q->size, from_root = (q->rank - q->root + p) % p;
     const int next = (q->rank + 1) % p, prev = (q->rank + p - 1) % p;
@@ -33,7 +33,7 @@ static void build(cco_sched *s, const cco_problem *q)
 const cco_algo cco_bcast_chain = {
     .name = "chain",
     .doc = "from rank to rank, in segments that follow each other",
-    .refuses = refuses,
-    .build = build,
+    .refuses = bcast_chain_refuses,
+    .build = bcast_chain_build,
     .params = {{"segment", 65536, 1, 1 << 30, "bytes of a segment"}},
 };

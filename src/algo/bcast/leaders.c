@@ -8,13 +8,13 @@
 
 #include "algo/pattern/groups.h"
 
-static const char *refuses(const cco_problem *q)
+static const char *bcast_leaders_refuses(const cco_problem *q)
 {
     (void)q;
     return NULL;
 }
 
-static void build(cco_sched *s, const cco_problem *q)
+static void bcast_leaders_build(cco_sched *s, const cco_problem *q)
 {
     const cco_group node = cco_node_group(q);
     const cco_group leaders = cco_leader_group(q, q->root);
@@ -33,6 +33,6 @@ static void build(cco_sched *s, const cco_problem *q)
 const cco_algo cco_bcast_leaders = {
     .name = "leaders",
     .doc = "from the root to one rank of each node, then within the nodes",
-    .refuses = refuses,
-    .build = build,
+    .refuses = bcast_leaders_refuses,
+    .build = bcast_leaders_build,
 };

@@ -4,13 +4,13 @@
  *   messages p-1 from the root   bytes sent n(p-1) by the root   scratch 0 */
 #include "algo/algo.h"
 
-static const char *refuses(const cco_problem *q)
+static const char *bcast_linear_refuses(const cco_problem *q)
 {
     (void)q;
     return NULL;
 }
 
-static void build(cco_sched *s, const cco_problem *q)
+static void bcast_linear_build(cco_sched *s, const cco_problem *q)
 {
     const cco_span all = cco_whole(&q->out);
     if (q->rank != q->root)
@@ -22,6 +22,6 @@ static void build(cco_sched *s, const cco_problem *q)
 const cco_algo cco_bcast_linear = {
     .name = "linear",
     .doc = "the root sends to every rank",
-    .refuses = refuses,
-    .build = build,
+    .refuses = bcast_linear_refuses,
+    .build = bcast_linear_build,
 };

@@ -11,13 +11,13 @@
 #include "algo/pattern/blocks.h"
 #include "algo/pattern/node_tree.h"
 
-static const char *refuses(const cco_problem *q)
+static const char *bcast_pipeline_refuses(const cco_problem *q)
 {
     (void)q;
     return NULL;
 }
 
-static void build(cco_sched *s, const cco_problem *q)
+static void bcast_pipeline_build(cco_sched *s, const cco_problem *q)
 {
     const long segment = q->params[0];
     const cco_span all = cco_whole(&q->out);
@@ -36,7 +36,7 @@ static void build(cco_sched *s, const cco_problem *q)
 const cco_algo cco_bcast_pipeline = {
     .name = "pipeline",
     .doc = "in segments from node to node, and within each while the next comes",
-    .refuses = refuses,
-    .build = build,
+    .refuses = bcast_pipeline_refuses,
+    .build = bcast_pipeline_build,
     .params = {{"segment", 32768, 1, 1 << 30, "bytes of a segment"}},
 };

@@ -11,19 +11,19 @@
 #include "algo/pattern/blocks.h"
 #include "algo/pattern/tree.h"
 
-static const char *refuses(const cco_problem *q)
+static const char *bcast_scatter_allgather_refuses(const cco_problem *q)
 {
     (void)q;
     return NULL;
 }
 
 /* A part that a place has from the scatter need not come again. */
-static bool has(int p, int place, int part)
+static bool bcast_scatter_allgather_has(int p, int place, int part)
 {
     return part >= place && part < cco_tree_end(place, p);
 }
 
-static void build(cco_sched *s, const cco_problem *q)
+static void bcast_scatter_allgather_build(cco_sched *s, const cco_problem *q)
 {
     const int p = q->size, place = cco_tree_place(q, q->root), reach = cco_tree_reach(place, p);
     const int next = (q->rank + 1) % p, prev = (q->rank + p - 1) % p;
@@ -40,9 +40,9 @@ static void build(cco_sched *s, const cco_problem *q)
     for (int k = 0; k < p - 1; k++) { /* allgather */
         const int give = (place - k + p) % p, get = (place - k - 1 + p) % p;
         cco_round(s);
-        if (!has(p, (place + 1) % p, give))
+        if (!bcast_scatter_allgather_has(p, (place + 1) % p, give))
             cco_send(s, next, cco_cut(s, q, all, give, p));
-        if (!has(p, place, get))
+        if (!bcast_scatter_allgather_has(p, place, get))
             cco_recv(s, prev, cco_cut(s, q, all, get, p));
     }
 }
@@ -50,6 +50,6 @@ static void build(cco_sched *s, const cco_problem *q)
 const cco_algo cco_bcast_scatter_allgather = {
     .name = "scatter_allgather",
     .doc = "binomial scatter of p parts, then ring allgather",
-    .refuses = refuses,
-    .build = build,
+    .refuses = bcast_scatter_allgather_refuses,
+    .build = bcast_scatter_allgather_build,
 };

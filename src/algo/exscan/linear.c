@@ -6,13 +6,13 @@
  * Fewest messages, in p-1 rounds. */
 #include "algo/algo.h"
 
-static const char *refuses(const cco_problem *q)
+static const char *exscan_linear_refuses(const cco_problem *q)
 {
     (void)q;
     return NULL;
 }
 
-static void build(cco_sched *s, const cco_problem *q)
+static void exscan_linear_build(cco_sched *s, const cco_problem *q)
 {
     const int me = q->rank;
     const bool last = me == q->size - 1, middle = me > 0 && !last;
@@ -33,6 +33,6 @@ static void build(cco_sched *s, const cco_problem *q)
 const cco_algo cco_exscan_linear = {
     .name = "linear",
     .doc = "from rank to rank",
-    .refuses = refuses,
-    .build = build,
+    .refuses = exscan_linear_refuses,
+    .build = exscan_linear_build,
 };

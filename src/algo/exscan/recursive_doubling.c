@@ -7,13 +7,13 @@
  * W. D. Hillis, G. L. Steele: Data parallel algorithms, Commun. ACM 29 (1986). */
 #include "algo/algo.h"
 
-static const char *refuses(const cco_problem *q)
+static const char *exscan_recursive_doubling_refuses(const cco_problem *q)
 {
     (void)q;
     return NULL;
 }
 
-static void build(cco_sched *s, const cco_problem *q)
+static void exscan_recursive_doubling_build(cco_sched *s, const cco_problem *q)
 {
     const int p = q->size, me = q->rank;
     const cco_span out = cco_whole(&q->out);
@@ -38,6 +38,6 @@ static void build(cco_sched *s, const cco_problem *q)
 const cco_algo cco_exscan_recursive_doubling = {
     .name = "recursive_doubling",
     .doc = "in round k, add the partial sum of the rank 2^k before",
-    .refuses = refuses,
-    .build = build,
+    .refuses = exscan_recursive_doubling_refuses,
+    .build = exscan_recursive_doubling_build,
 };

@@ -13,13 +13,13 @@
 
 #include "algo/pattern/tree_blocks.h"
 
-static const char *refuses(const cco_problem *q)
+static const char *gather_binomial_refuses(const cco_problem *q)
 {
     (void)q;
     return NULL;
 }
 
-static void build(cco_sched *s, const cco_problem *q)
+static void gather_binomial_build(cco_sched *s, const cco_problem *q)
 {
     cco_tree_gather(s, q);
 }
@@ -27,7 +27,7 @@ static void build(cco_sched *s, const cco_problem *q)
 const cco_algo cco_gather_binomial = {
     .name = "binomial",
     .doc = "a binomial tree to the root",
-    .refuses = refuses,
-    .build = build,
+    .refuses = gather_binomial_refuses,
+    .build = gather_binomial_build,
     .shares_counts = true,
 };

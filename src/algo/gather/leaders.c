@@ -9,13 +9,13 @@
 
 #include "algo/pattern/node_rooted.h"
 
-static const char *refuses(const cco_problem *q)
+static const char *gather_leaders_refuses(const cco_problem *q)
 {
     (void)q;
     return NULL;
 }
 
-static void build(cco_sched *s, const cco_problem *q)
+static void gather_leaders_build(cco_sched *s, const cco_problem *q)
 {
     cco_node_rooted r;
     cco_node_rooted_open(s, q, &r);
@@ -28,7 +28,7 @@ static void build(cco_sched *s, const cco_problem *q)
 const cco_algo cco_gather_leaders = {
     .name = "leaders",
     .doc = "within each node to one rank, then between these to the root",
-    .refuses = refuses,
-    .build = build,
+    .refuses = gather_leaders_refuses,
+    .build = gather_leaders_build,
     .shares_counts = true,
 };

@@ -9,7 +9,7 @@
  * gets the block itself. */
 #include "algo/algo.h"
 
-#include "algo/pattern/near.h"
+#include "algo/pattern/neighbor.h"
 #include "core/stencil.h"
 
 /* True if an offset has steps in the first dimensions only, and a rank there sends to this one. */
@@ -25,7 +25,8 @@ static bool is_known(const cco_stencil *st, int offset, int dims)
 }
 
 /* The offsets from which blocks come by a step, or, without one, that are known before it. */
-static int list_blocks(const cco_stencil *st, int dim, int step, int *offsets)
+static int neighbor_allgather_dimensions_list_blocks(const cco_stencil *st, int dim, int step,
+                                                     int *offsets)
 {
     int count = 0;
     for (int o = 0; o < st->offsets; o++)
@@ -34,7 +35,8 @@ static int list_blocks(const cco_stencil *st, int dim, int step, int *offsets)
     return count;
 }
 
-static size_t bytes_of(const cco_span *at, const int *offsets, int count)
+static size_t neighbor_allgather_dimensions_bytes_of(const cco_span *at, const int *offsets,
+                                                     int count)
 {
     size_t n = 0;
     for (int i = 0; i < count; i++)
@@ -43,12 +45,13 @@ static size_t bytes_of(const cco_span *at, const int *offsets, int count)
 }
 
 /* One message of all that is known, for both sides; the first dimension has no need of it. */
-static cco_span pack(cco_sched *s, const cco_span *at, const int *offsets, int count)
+static cco_span neighbor_allgather_dimensions_pack(cco_sched *s, const cco_span *at,
+                                                   const int *offsets, int count)
 {
     size_t done = 0;
     if (count == 1)
         return at[offsets[0]];
-    const cco_span all = cco_scratch(s, bytes_of(at, offsets, count));
+    const cco_span all = cco_scratch(s, neighbor_allgather_dimensions_bytes_of(at, offsets, count));
     for (int i = 0; i < count; i++) {
         cco_copy(s, at[offsets[i]], cco_part(s, all, done, at[offsets[i]].n));
         done += at[offsets[i]].n;
@@ -58,10 +61,11 @@ static cco_span pack(cco_sched *s, const cco_span *at, const int *offsets, int c
 }
 
 /* What a step brings, and where its blocks lie then. */
-static cco_span take(cco_sched *s, cco_span *at, const int *offsets, int count)
+static cco_span neighbor_allgather_dimensions_take(cco_sched *s, cco_span *at, const int *offsets,
+                                                   int count)
 {
     size_t done = 0;
-    const cco_span all = cco_scratch(s, bytes_of(at, offsets, count));
+    const cco_span all = cco_scratch(s, neighbor_allgather_dimensions_bytes_of(at, offsets, count));
     for (int i = 0; i < count; i++) {
         const size_t n = at[offsets[i]].n;
         at[offsets[i]] = cco_part(s, all, done, n);
@@ -70,11 +74,12 @@ static cco_span take(cco_sched *s, cco_span *at, const int *offsets, int count)
     return all;
 }
 
-static void pass(cco_sched *s, const cco_problem *q, int dim, cco_span *at)
+static void neighbor_allgather_dimensions_pass(cco_sched *s, const cco_problem *q, int dim,
+                                               cco_span *at)
 {
     const cco_stencil *st = q->near->stencil;
     int offsets[CCO_STENCIL_OFFSETS];
-    int count = list_blocks(st, dim, 0, offsets);
+    int count = neighbor_allgather_dimensions_list_blocks(st, dim, 0, offsets);
     if (st->dims[dim] == 1) { /* of the ranks at both sides, this one, all is known */
         for (int i = 0; i < count; i++)
             for (int step = -1; step < 2; step += 2)
@@ -82,12 +87,12 @@ static void pass(cco_sched *s, const cco_problem *q, int dim, cco_span *at)
                     at[offsets[i]];
         return;
     }
-    const cco_span known = pack(s, at, offsets, count);
+    const cco_span known = neighbor_allgather_dimensions_pack(s, at, offsets, count);
     for (int step = -1; step < 2; step += 2) {
         const int before = cco_stencil_rank(st, dim, -step);
-        count = list_blocks(st, dim, step, offsets);
+        count = neighbor_allgather_dimensions_list_blocks(st, dim, step, offsets);
         if (before >= 0)
-            cco_recv(s, before, take(s, at, offsets, count));
+            cco_recv(s, before, neighbor_allgather_dimensions_take(s, at, offsets, count));
     }
     for (int step = -1; step < 2; step += 2)
         if (cco_stencil_rank(st, dim, step) >= 0)
@@ -95,7 +100,7 @@ static void pass(cco_sched *s, const cco_problem *q, int dim, cco_span *at)
     cco_round(s);
 }
 
-static void build(cco_sched *s, const cco_problem *q)
+static void neighbor_allgather_dimensions_build(cco_sched *s, const cco_problem *q)
 {
     const cco_stencil *st = q->near->stencil;
     cco_span *at = cco_builder_memory(s, (size_t)st->offsets * sizeof *at);
@@ -106,7 +111,7 @@ static void build(cco_sched *s, const cco_problem *q)
             at[o] = cco_block(q, &q->out, st->in[o]); /* its size, until it is there */
     at[st->offsets / 2] = cco_whole(&q->in);
     for (int dim = 0; dim < st->ndims; dim++)
-        pass(s, q, dim, at);
+        neighbor_allgather_dimensions_pass(s, q, dim, at);
     for (int o = 0; o < st->offsets; o++)
         if (st->in[o] >= 0)
             cco_copy(s, at[o], cco_block(q, &q->out, st->in[o]));
@@ -115,6 +120,6 @@ static void build(cco_sched *s, const cco_problem *q)
 const cco_algo cco_neighbor_allgather_dimensions = {
     .name = "dimensions",
     .doc = "a stencil of all ranks around one, dimension by dimension",
-    .refuses = cco_near_stencil_refuses,
-    .build = build,
+    .refuses = cco_neighbor_stencil_refuses,
+    .build = neighbor_allgather_dimensions_build,
 };

@@ -4,9 +4,9 @@
  *   messages d   bytes sent per rank n d   scratch 0   (d: edges to other ranks) */
 #include "algo/algo.h"
 
-#include "algo/pattern/near.h"
+#include "algo/pattern/neighbor.h"
 
-static const char *refuses(const cco_problem *q)
+static const char *neighbor_allgather_linear_refuses(const cco_problem *q)
 {
     (void)q;
     return NULL;
@@ -15,6 +15,6 @@ static const char *refuses(const cco_problem *q)
 const cco_algo cco_neighbor_allgather_linear = {
     .name = "linear",
     .doc = "a message for each edge, all at once",
-    .refuses = refuses,
-    .build = cco_near_linear,
+    .refuses = neighbor_allgather_linear_refuses,
+    .build = cco_neighbor_linear,
 };

@@ -7,11 +7,11 @@
  * After J. L. Träff, S. Hunold: Cartesian collective communication, ICPP 2019 (message combining).
  *
  * In three dimensions 26 blocks go in 6 messages, and each through up to 2 other ranks, so that
- * small blocks gain.  n is the same on all ranks: neighbours agree on it, and each edge of a
+ * small blocks gain.  n is the same on all ranks: neighbors agree on it, and each edge of a
  * stencil lies in a triangle or is a loop. */
 #include "algo/algo.h"
 
-#include "algo/pattern/near.h"
+#include "algo/pattern/neighbor.h"
 #include "core/stencil.h"
 
 /* True if the block with an offset is on this rank after its steps in the first dimensions. */
@@ -24,7 +24,8 @@ static bool is_here(const cco_stencil *st, int offset, int dims)
 }
 
 /* The offsets of blocks that take a step, of those that are here. */
-static int list_blocks(const cco_stencil *st, int dim, int step, bool taken, int *offsets)
+static int neighbor_alltoall_dimensions_list_blocks(const cco_stencil *st, int dim, int step,
+                                                    bool taken, int *offsets)
 {
     int count = 0;
     for (int o = 0; o < st->offsets; o++)
@@ -40,11 +41,12 @@ typedef struct message {
 } message;
 
 /* Packs the blocks that go; a block alone goes from where it is. */
-static void pack(cco_sched *s, const cco_problem *q, const cco_span *at, int dim, int step,
-                 message *m)
+static void neighbor_alltoall_dimensions_pack(cco_sched *s, const cco_problem *q,
+                                              const cco_span *at, int dim, int step, message *m)
 {
     size_t n = 0;
-    m->count = list_blocks(q->near->stencil, dim, step, false, m->offsets);
+    m->count = neighbor_alltoall_dimensions_list_blocks(q->near->stencil, dim, step, false,
+                                                        m->offsets);
     for (int i = 0; i < m->count; i++)
         n += at[m->offsets[i]].n;
     m->span = m->count == 1 ? at[m->offsets[0]] : cco_scratch(s, n);
@@ -56,21 +58,24 @@ static void pack(cco_sched *s, const cco_problem *q, const cco_span *at, int dim
     }
 }
 
-static void take(cco_sched *s, const cco_problem *q, int dim, int step, message *m)
+static void neighbor_alltoall_dimensions_take(cco_sched *s, const cco_problem *q, int dim, int step,
+                                              message *m)
 {
-    m->count = list_blocks(q->near->stencil, dim, step, true, m->offsets);
+    m->count = neighbor_alltoall_dimensions_list_blocks(q->near->stencil, dim, step, true,
+                                                        m->offsets);
     m->span = cco_scratch(s, (size_t)m->count * q->out.each);
 }
 
 /* From a dimension of one rank nothing leaves: its blocks have taken their step. */
-static void pass(cco_sched *s, const cco_problem *q, int dim, cco_span *at, message m[4])
+static void neighbor_alltoall_dimensions_pass(cco_sched *s, const cco_problem *q, int dim,
+                                              cco_span *at, message m[4])
 {
     const cco_stencil *st = q->near->stencil;
     if (st->dims[dim] == 1)
         return;
     for (int up = 0; up < 2; up++) {
-        pack(s, q, at, dim, 2 * up - 1, &m[up]);
-        take(s, q, dim, 2 * up - 1, &m[2 + up]);
+        neighbor_alltoall_dimensions_pack(s, q, at, dim, 2 * up - 1, &m[up]);
+        neighbor_alltoall_dimensions_take(s, q, dim, 2 * up - 1, &m[2 + up]);
     }
     cco_round(s);
     for (int up = 0; up < 2; up++) {
@@ -90,7 +95,7 @@ static void pass(cco_sched *s, const cco_problem *q, int dim, cco_span *at, mess
                                                 q->out.each);
 }
 
-static void build(cco_sched *s, const cco_problem *q)
+static void neighbor_alltoall_dimensions_build(cco_sched *s, const cco_problem *q)
 {
     const cco_stencil *st = q->near->stencil;
     cco_span *at = cco_builder_memory(s, (size_t)st->offsets * sizeof *at);
@@ -101,7 +106,7 @@ static void build(cco_sched *s, const cco_problem *q)
         if (st->out[o] >= 0)
             at[o] = cco_block(q, &q->in, st->out[o]);
     for (int dim = 0; dim < st->ndims; dim++)
-        pass(s, q, dim, at, messages);
+        neighbor_alltoall_dimensions_pass(s, q, dim, at, messages);
     for (int o = 0; o < st->offsets; o++)
         if (st->in[o] >= 0)
             cco_copy(s, at[o], cco_block(q, &q->out, st->in[o]));
@@ -110,6 +115,6 @@ static void build(cco_sched *s, const cco_problem *q)
 const cco_algo cco_neighbor_alltoall_dimensions = {
     .name = "dimensions",
     .doc = "a stencil of all ranks around one, dimension by dimension",
-    .refuses = cco_near_stencil_refuses,
-    .build = build,
+    .refuses = cco_neighbor_stencil_refuses,
+    .build = neighbor_alltoall_dimensions_build,
 };

@@ -12,10 +12,10 @@
 
 #include <stdlib.h>
 
-#include "algo/pattern/near_common.h"
-#include "sched/near_mates.h"
+#include "algo/pattern/neighbor_common.h"
+#include "sched/neighbor_mates.h"
 
-static const char *refuses(const cco_problem *q)
+static const char *neighbor_alltoall_leaders_refuses(const cco_problem *q)
 {
     return q->near != NULL && q->near->mates == NULL
                ? "the ranks of a node do not know each other's neighbours"
@@ -27,24 +27,25 @@ typedef struct pair {
     int node;     /* the other one */
     int from, to; /* places */
     size_t n;
-    const cco_near_edges *edges; /* if this rank is one of the two */
+    const cco_neighbor_edges *edges; /* if this rank is one of the two */
 } pair;
 
 /* What this rank gives to other nodes, or takes from them; a leader: what its node does. */
 typedef struct traffic {
     pair *pairs; /* by node, then by sender, then by receiver, on both sides */
     int count;
-    size_t all, own;              /* bytes; of this rank's */
-    const cco_near_edges *direct; /* the edges of this rank that are in no pair */
+    size_t all, own;                  /* bytes; of this rank's */
+    const cco_neighbor_edges *direct; /* the edges of this rank that are in no pair */
 } traffic;
 
-static bool leads(const cco_problem *q)
+static bool neighbor_alltoall_leaders_leads(const cco_problem *q)
 {
     return q->nodes->place[q->rank] == 0;
 }
 
 /* The leader knows the sizes of all ranks of its node, others their own, as the first. */
-static size_t size_of(const cco_problem *q, int place, bool given, int slot)
+static size_t neighbor_alltoall_leaders_size_of(const cco_problem *q, int place, bool given,
+                                                int slot)
 {
     const size_t most = (size_t)q->near->mates->most;
     return q->counts[(2 * (size_t)place + !given) * most + (size_t)slot];
@@ -64,14 +65,15 @@ static int by_place(const void *a, const void *b)
 }
 
 /* The edges of this rank by slot; the list of those that go straight to `t`. */
-static const cco_near_edges **sort_edges(cco_sched *s, const cco_problem *q, bool given, traffic *t)
+static const cco_neighbor_edges **sort_edges(cco_sched *s, const cco_problem *q, bool given,
+                                             traffic *t)
 {
-    const cco_near_edges *edges = cco_near_by_peer(s, q, given);
+    const cco_neighbor_edges *edges = cco_neighbor_by_peer(s, q, given);
     const int degree = given ? q->near->degrees.out : q->near->degrees.in;
     const int *slot = given ? q->near->mates->out_slot : q->near->mates->in_slot;
     const size_t room = (size_t)degree + 1;
-    cco_near_edges *direct = cco_builder_memory(s, room * sizeof *direct);
-    const cco_near_edges **in_slot = cco_builder_memory(s, room * sizeof *in_slot);
+    cco_neighbor_edges *direct = cco_builder_memory(s, room * sizeof *direct);
+    const cco_neighbor_edges **in_slot = cco_builder_memory(s, room * sizeof *in_slot);
     int count = 0;
     if (edges == NULL || direct == NULL || in_slot == NULL)
         return NULL;
@@ -79,15 +81,15 @@ static const cco_near_edges **sort_edges(cco_sched *s, const cco_problem *q, boo
         const int its = slot[edges->blocks[0]];
         if (its != CCO_NO_PEER)
             in_slot[its] = edges;
-        if (its == CCO_NO_PEER || is_long(q, size_of(q, 0, given, its)))
+        if (its == CCO_NO_PEER || is_long(q, neighbor_alltoall_leaders_size_of(q, 0, given, its)))
             direct[count++] = *edges;
     }
-    direct[count] = (cco_near_edges){.count = 0};
+    direct[count] = (cco_neighbor_edges){.count = 0};
     t->direct = direct;
     return in_slot;
 }
 
-static pair pair_of(const cco_problem *q, const cco_near_pair *p, bool given, size_t n)
+static pair pair_of(const cco_problem *q, const cco_neighbor_pair *p, bool given, size_t n)
 {
     const cco_node_map *map = q->nodes;
     const int there = map->place[p->peer];
@@ -99,22 +101,23 @@ static pair pair_of(const cco_problem *q, const cco_near_pair *p, bool given, si
 
 static bool list_traffic(cco_sched *s, const cco_problem *q, bool given, traffic *t)
 {
-    const cco_near_mates *mates = q->near->mates;
-    const cco_near_pair *list = given ? mates->to : mates->list;
+    const cco_neighbor_mates *mates = q->near->mates;
+    const cco_neighbor_pair *list = given ? mates->to : mates->list;
     const int count = given ? mates->sends : mates->count, mine = q->nodes->place[q->rank];
     const int ranks = cco_node_ranks(q->nodes, q->nodes->node[q->rank]);
     int *next = cco_builder_memory(s, (size_t)ranks * sizeof *next);
     *t = (traffic){.pairs = cco_builder_memory(s, ((size_t)count + 1) * sizeof *t->pairs)};
-    const cco_near_edges **in_slot = sort_edges(s, q, given, t);
+    const cco_neighbor_edges **in_slot = sort_edges(s, q, given, t);
     if (next == NULL || t->pairs == NULL || in_slot == NULL)
         return false;
     for (int i = 0; i < ranks; i++)
         next[i] = 0;
     for (int i = 0; i < count; i++) {
         const int place = list[i].place, slot = next[place]++;
-        if (place != mine && !leads(q))
+        if (place != mine && !neighbor_alltoall_leaders_leads(q))
             continue;
-        const size_t n = size_of(q, leads(q) ? place : 0, given, slot);
+        const size_t n = neighbor_alltoall_leaders_size_of(
+            q, neighbor_alltoall_leaders_leads(q) ? place : 0, given, slot);
         if (n == 0 || is_long(q, n))
             continue;
         pair p = pair_of(q, &list[i], given, n);
@@ -141,16 +144,18 @@ static size_t run_of(const traffic *t, int *i, bool apart)
 }
 
 /* Copies what this rank itself gives to where it lies among the pairs. */
-static void pack(cco_sched *s, const cco_problem *q, const traffic *t, cco_span room)
+static void neighbor_alltoall_leaders_pack(cco_sched *s, const cco_problem *q, const traffic *t,
+                                           cco_span room)
 {
     size_t at = 0;
     for (int i = 0; i < t->count; at += t->pairs[i++].n)
         if (t->pairs[i].edges != NULL)
-            cco_near_copy(s, q, t->pairs[i].edges, true, room, at);
+            cco_neighbor_copy(s, q, t->pairs[i].edges, true, room, at);
 }
 
 /* A leader gets what the others of its node give to each other one. */
-static void collect(cco_sched *s, const cco_problem *q, const traffic *give, cco_span given)
+static void neighbor_alltoall_leaders_collect(cco_sched *s, const cco_problem *q,
+                                              const traffic *give, cco_span given)
 {
     size_t at = 0;
     for (int i = 0; i < give->count;) {
@@ -181,8 +186,8 @@ static void pass_nodes(cco_sched *s, const cco_problem *q, const traffic *t, cco
 }
 
 /* What came lies by node, then by sender: each rank gets its own, by node and sender, too. */
-static void deal(cco_sched *s, const cco_problem *q, const traffic *take, cco_span got,
-                 cco_span packed)
+static void neighbor_alltoall_leaders_deal(cco_sched *s, const cco_problem *q, const traffic *take,
+                                           cco_span got, cco_span packed)
 {
     const int own = q->nodes->node[q->rank], ranks = cco_node_ranks(q->nodes, own);
     size_t *at = cco_builder_memory(s, 2 * (size_t)ranks * sizeof *at), next = 0, from = 0;
@@ -200,7 +205,7 @@ static void deal(cco_sched *s, const cco_problem *q, const traffic *take, cco_sp
     for (int i = 0; i < take->count; i++) {
         const pair *p = &take->pairs[i];
         if (p->to == 0)
-            cco_near_copy(s, q, p->edges, false, got, from);
+            cco_neighbor_copy(s, q, p->edges, false, got, from);
         else
             cco_copy(s, cco_part(s, got, from, p->n), cco_part(s, packed, at[p->to], p->n));
         at[p->to] += p->n;
@@ -211,59 +216,62 @@ static void deal(cco_sched *s, const cco_problem *q, const traffic *take, cco_sp
         cco_send(s, cco_node_rank(q->nodes, own, j), cco_part(s, packed, at[j] - all[j], all[j]));
 }
 
-static void lead(cco_sched *s, const cco_problem *q, const traffic *give, const traffic *take,
-                 const cco_near_common *direct)
+static void neighbor_alltoall_leaders_lead(cco_sched *s, const cco_problem *q, const traffic *give,
+                                           const traffic *take, const cco_neighbor_common *direct)
 {
     const cco_span given = cco_scratch(s, give->all), got = cco_scratch(s, take->all);
     const cco_span packed = cco_scratch(s, take->all - take->own);
-    cco_near_common_pack(s, q, direct);
-    pack(s, q, give, given);
-    collect(s, q, give, given);
+    cco_neighbor_common_pack(s, q, direct);
+    neighbor_alltoall_leaders_pack(s, q, give, given);
+    neighbor_alltoall_leaders_collect(s, q, give, given);
     cco_round(s);
     pass_nodes(s, q, take, got, false, true);
     pass_nodes(s, q, give, given, true, true);
-    cco_near_common_exchange(s, q, direct);
-    cco_near_loops(s, q);
+    cco_neighbor_common_exchange(s, q, direct);
+    cco_neighbor_loops(s, q);
     cco_round(s);
-    cco_near_common_unpack(s, q, direct);
-    deal(s, q, take, got, packed);
+    cco_neighbor_common_unpack(s, q, direct);
+    neighbor_alltoall_leaders_deal(s, q, take, got, packed);
 }
 
 /* Messages with the leader come in the order in which it has them: straight ones before its own. */
-static void follow(cco_sched *s, const cco_problem *q, const traffic *give, const traffic *take,
-                   const cco_near_common *direct)
+static void neighbor_alltoall_leaders_follow(cco_sched *s, const cco_problem *q,
+                                             const traffic *give, const traffic *take,
+                                             const cco_neighbor_common *direct)
 {
     const cco_span given = cco_scratch(s, give->all), got = cco_scratch(s, take->all);
     const int leader = cco_node_rank(q->nodes, q->nodes->node[q->rank], 0);
     size_t at = 0;
-    cco_near_common_pack(s, q, direct);
-    pack(s, q, give, given);
+    cco_neighbor_common_pack(s, q, direct);
+    neighbor_alltoall_leaders_pack(s, q, give, given);
     cco_round(s);
     pass_nodes(s, q, give, given, true, false);
-    cco_near_common_exchange(s, q, direct);
-    cco_near_loops(s, q);
+    cco_neighbor_common_exchange(s, q, direct);
+    cco_neighbor_loops(s, q);
     cco_recv(s, leader, got);
     cco_round(s);
-    cco_near_common_unpack(s, q, direct);
+    cco_neighbor_common_unpack(s, q, direct);
     for (int i = 0; i < take->count; i++)
-        at = cco_near_copy(s, q, take->pairs[i].edges, false, got, at);
+        at = cco_neighbor_copy(s, q, take->pairs[i].edges, false, got, at);
 }
 
-static void build(cco_sched *s, const cco_problem *q)
+static void neighbor_alltoall_leaders_build(cco_sched *s, const cco_problem *q)
 {
     traffic give, take;
     if (!list_traffic(s, q, true, &give) || !list_traffic(s, q, false, &take))
         return;
-    const cco_near_common direct = cco_near_common_make(s, q, take.direct, give.direct,
-                                                        CCO_NEAR_MOST);
-    (leads(q) ? lead : follow)(s, q, &give, &take, &direct);
+    const cco_neighbor_common direct = cco_neighbor_common_make(s, q, take.direct, give.direct,
+                                                                CCO_NEAR_MOST);
+    (neighbor_alltoall_leaders_leads(q)
+         ? neighbor_alltoall_leaders_lead
+         : neighbor_alltoall_leaders_follow)(s, q, &give, &take, &direct);
 }
 
 const cco_algo cco_neighbor_alltoall_leaders = {
     .name = "leaders",
     .doc = "through one rank of each node, in one message to each other node",
-    .refuses = refuses,
-    .build = build,
+    .refuses = neighbor_alltoall_leaders_refuses,
+    .build = neighbor_alltoall_leaders_build,
     .shares_counts = true,
     .params = {{"most", 4000, 0, 1 << 30, "bytes between two ranks that go through leaders"}},
 };

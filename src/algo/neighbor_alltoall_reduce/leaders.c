@@ -7,24 +7,24 @@
  *   before: as there, since a leader does not know on how many edges a rank gives to another */
 #include "algo/algo.h"
 
-#include "algo/pattern/near_reduction.h"
+#include "algo/pattern/neighbor_reduction.h"
 #include "algo/registry.h"
 
-static const char *refuses(const cco_problem *q)
+static const char *neighbor_alltoall_reduce_leaders_refuses(const cco_problem *q)
 {
     return cco_neighbor_alltoall_leaders.refuses(q);
 }
 
-static void build(cco_sched *s, const cco_problem *q)
+static void neighbor_alltoall_reduce_leaders_build(cco_sched *s, const cco_problem *q)
 {
-    cco_near_reduction(s, q, &cco_neighbor_alltoall_leaders);
+    cco_neighbor_reduction(s, q, &cco_neighbor_alltoall_leaders);
 }
 
 const cco_algo cco_neighbor_alltoall_reduce_leaders = {
     .name = "leaders",
     .doc = "through one rank of each node, in one message to each other node",
-    .refuses = refuses,
-    .build = build,
+    .refuses = neighbor_alltoall_reduce_leaders_refuses,
+    .build = neighbor_alltoall_reduce_leaders_build,
     .shares_counts = true,
     .params = {{"most", 4000, 0, 1 << 30, "bytes between two ranks that go through leaders"}},
 };

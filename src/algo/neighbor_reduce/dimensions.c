@@ -7,18 +7,18 @@
  * d: edges that end here. */
 #include "algo/algo.h"
 
-#include "algo/pattern/near.h"
-#include "algo/pattern/near_reduction.h"
+#include "algo/pattern/neighbor.h"
+#include "algo/pattern/neighbor_reduction.h"
 #include "algo/registry.h"
 
-static void build(cco_sched *s, const cco_problem *q)
+static void neighbor_reduce_dimensions_build(cco_sched *s, const cco_problem *q)
 {
-    cco_near_reduction(s, q, &cco_neighbor_allgather_dimensions);
+    cco_neighbor_reduction(s, q, &cco_neighbor_allgather_dimensions);
 }
 
 const cco_algo cco_neighbor_reduce_dimensions = {
     .name = "dimensions",
     .doc = "a stencil of all ranks around one, dimension by dimension",
-    .refuses = cco_near_stencil_refuses,
-    .build = build,
+    .refuses = cco_neighbor_stencil_refuses,
+    .build = neighbor_reduce_dimensions_build,
 };

@@ -7,23 +7,23 @@
  * d: edges that end here. */
 #include "algo/algo.h"
 
-#include "algo/pattern/near_reduction.h"
+#include "algo/pattern/neighbor_reduction.h"
 #include "algo/registry.h"
 
-static const char *refuses(const cco_problem *q)
+static const char *neighbor_reduce_linear_refuses(const cco_problem *q)
 {
     (void)q;
     return NULL;
 }
 
-static void build(cco_sched *s, const cco_problem *q)
+static void neighbor_reduce_linear_build(cco_sched *s, const cco_problem *q)
 {
-    cco_near_reduction(s, q, &cco_neighbor_allgather_linear);
+    cco_neighbor_reduction(s, q, &cco_neighbor_allgather_linear);
 }
 
 const cco_algo cco_neighbor_reduce_linear = {
     .name = "linear",
     .doc = "a message for each edge, all at once",
-    .refuses = refuses,
-    .build = build,
+    .refuses = neighbor_reduce_linear_refuses,
+    .build = neighbor_reduce_linear_build,
 };

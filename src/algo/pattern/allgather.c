@@ -8,7 +8,8 @@
 
 /* Copies blocks that lie one after the other, those of `count` ranks from `first` on, to their
  * places.  `first` + `count` is at most p. */
-static void put(cco_sched *s, const cco_problem *q, int first, int count, cco_span blocks)
+static void pattern_allgather_put(cco_sched *s, const cco_problem *q, int first, int count,
+                                  cco_span blocks)
 {
     if (q->out.at != NULL)
         cco_unpack(s, q, &q->out, first, count, blocks);
@@ -41,8 +42,8 @@ void cco_bruck_allgather(cco_sched *s, const cco_problem *q, long radix)
         have = next;
     }
     cco_round(s);
-    put(s, q, me, p - me, from_me(s, q, all, 0, p - me));
-    put(s, q, 0, me, from_me(s, q, all, p - me, me));
+    pattern_allgather_put(s, q, me, p - me, from_me(s, q, all, 0, p - me));
+    pattern_allgather_put(s, q, 0, me, from_me(s, q, all, p - me, me));
 }
 
 /* Where all blocks can lie one after the other: in the receive buffer, or in scratch. */
@@ -53,8 +54,9 @@ static cco_span place_of_all(cco_sched *s, const cco_problem *q)
 }
 
 /* The blocks of the ranks that a run of places stands for. */
-static cco_span of_places(cco_sched *s, const cco_problem *q, const cco_cube *cube, cco_span all,
-                          int first, int count)
+static cco_span pattern_allgather_of_places(cco_sched *s, const cco_problem *q,
+                                            const cco_cube *cube, cco_span all, int first,
+                                            int count)
 {
     return cco_run_within(s, q, &q->out, all, cco_cube_first(cube, first),
                           cco_cube_first(cube, first + count));
@@ -73,8 +75,8 @@ void cco_doubling_allgather(cco_sched *s, const cco_problem *q)
     for (int bit = 1; bit < cube.places && !cube.rests; bit *= 2) {
         const int other = cube.place ^ bit, peer = cco_cube_rank(&cube, other);
         cco_round(s);
-        cco_send(s, peer, of_places(s, q, &cube, all, cube.place & -bit, bit));
-        cco_recv(s, peer, of_places(s, q, &cube, all, other & -bit, bit));
+        cco_send(s, peer, pattern_allgather_of_places(s, q, &cube, all, cube.place & -bit, bit));
+        cco_recv(s, peer, pattern_allgather_of_places(s, q, &cube, all, other & -bit, bit));
     }
     cco_round(s);
     if (cube.rests) { /* all but its own */
@@ -85,12 +87,13 @@ void cco_doubling_allgather(cco_sched *s, const cco_problem *q)
         cco_send(s, partner, cco_run_within(s, q, &q->out, all, partner + 1, p));
     }
     cco_round(s);
-    put(s, q, 0, p, all);
+    pattern_allgather_put(s, q, 0, p, all);
 }
 
 /* The two blocks that this rank gets in a step: from either side in turn, every second time from
  * farther. */
-static cco_span of_pair(cco_sched *s, const cco_problem *q, cco_span all, int step)
+static cco_span pattern_allgather_of_pair(cco_sched *s, const cco_problem *q, cco_span all,
+                                          int step)
 {
     const int pairs = q->size / 2, far = step % 2 == 0 ? step / 2 : -(step + 1) / 2;
     const int pair = q->rank / 2 + (q->rank % 2 == 0 ? far : -far) + pairs;
@@ -110,9 +113,9 @@ void cco_neighbor_allgather(cco_sched *s, const cco_problem *q)
         const bool to_next = step % 2 == me % 2;
         const int peer = to_next ? (me + 1) % p : (me + p - 1) % p;
         cco_round(s);
-        cco_send(s, peer, of_pair(s, q, all, step - 1));
-        cco_recv(s, peer, of_pair(s, q, all, step));
+        cco_send(s, peer, pattern_allgather_of_pair(s, q, all, step - 1));
+        cco_recv(s, peer, pattern_allgather_of_pair(s, q, all, step));
     }
     cco_round(s);
-    put(s, q, 0, p, all);
+    pattern_allgather_put(s, q, 0, p, all);
 }

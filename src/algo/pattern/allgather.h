@@ -14,7 +14,7 @@ void cco_bruck_allgather(cco_sched *s, const cco_problem *q, long radix);
 /* Exchange everything with the rank 2^k away, over the hypercube of cube.h. */
 void cco_doubling_allgather(cco_sched *s, const cco_problem *q);
 
-/* Pairs of blocks go both ways between neighbours.  An even number of ranks. */
+/* Pairs of blocks go both ways between neighbors.  An even number of ranks. */
 void cco_neighbor_allgather(cco_sched *s, const cco_problem *q);
 
 #endif

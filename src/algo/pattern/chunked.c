@@ -8,7 +8,7 @@ enum { DISTANCE, RANDOM, XOR }; /* order */
 
 /* A permutation of 0 to n-1 that all ranks share: mixes within the next power of two until the
  * value is below n. */
-static unsigned shuffled(unsigned x, unsigned n, unsigned key)
+static unsigned pattern_chunked_shuffled(unsigned x, unsigned n, unsigned key)
 {
     unsigned mask = 1;
     while (mask < n)
@@ -42,7 +42,7 @@ void cco_chunked_exchange(cco_sched *s, const cco_problem *q, long chunk, long o
         for (int k = 1; k < end; k++) {
             const unsigned turn = (unsigned)k - 1, n = (unsigned)p - 1;
             const unsigned key = (unsigned)seed + (unsigned)i;
-            const int far = order == RANDOM ? 1 + (int)shuffled(turn, n, key) : k;
+            const int far = order == RANDOM ? 1 + (int)pattern_chunked_shuffled(turn, n, key) : k;
             const int to = order == XOR ? me ^ k : (me + far) % p;
             const int from = order == XOR ? me ^ k : (me - far + p) % p;
             if (to >= p)

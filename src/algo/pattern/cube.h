@@ -29,7 +29,7 @@ int cco_cube_rank(const cco_cube *cube, int place);
 void cco_cube_fold(cco_sched *s, const cco_cube *cube, cco_span mine, cco_span got);
 void cco_cube_unfold(cco_sched *s, const cco_cube *cube, cco_span mine);
 
-/* The range of `span` that a place keeps when it has halved its range with each neighbour across
+/* The range of `span` that a place keeps when it has halved its range with each neighbor across
  * the bits below `bit`, the lowest first. */
 cco_span cco_cube_range(cco_sched *s, const cco_problem *q, const cco_cube *cube, cco_span span,
                         int place, int bit);

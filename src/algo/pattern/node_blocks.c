@@ -2,13 +2,13 @@
 /* node_blocks.c - see node_blocks.h. */
 #include "algo/pattern/node_blocks.h"
 
-static size_t bytes_of(const cco_node_blocks *b, int rank)
+static size_t pattern_node_blocks_bytes_of(const cco_node_blocks *b, int rank)
 {
     return b->n != NULL ? b->n[rank] : b->each;
 }
 
 /* The blocks from place `first` to `end` - 1 of the list of ranks by node. */
-static size_t between(const cco_node_blocks *b, int first, int end)
+static size_t pattern_node_blocks_between(const cco_node_blocks *b, int first, int end)
 {
     size_t n = 0;
     if (b->n == NULL)
@@ -20,18 +20,18 @@ static size_t between(const cco_node_blocks *b, int first, int end)
 
 size_t cco_node_bytes(const cco_node_blocks *b, int node)
 {
-    return between(b, b->q->nodes->first[node], b->q->nodes->first[node + 1]);
+    return pattern_node_blocks_between(b, b->q->nodes->first[node], b->q->nodes->first[node + 1]);
 }
 
 size_t cco_all_bytes(const cco_node_blocks *b)
 {
-    return between(b, 0, b->q->size);
+    return pattern_node_blocks_between(b, 0, b->q->size);
 }
 
 /* Bytes before the blocks of a node. */
 static size_t start_of(const cco_node_blocks *b, int node)
 {
-    return b->own ? 0 : between(b, 0, b->q->nodes->first[node]);
+    return b->own ? 0 : pattern_node_blocks_between(b, 0, b->q->nodes->first[node]);
 }
 
 cco_span cco_of_node(cco_sched *s, const cco_node_blocks *b, int node)
@@ -43,8 +43,10 @@ cco_span cco_of_rank(cco_sched *s, const cco_node_blocks *b, int rank)
 {
     const cco_node_map *map = b->q->nodes;
     const int node = map->node[rank], first = map->first[node];
-    return cco_part(s, b->all, start_of(b, node) + between(b, first, first + map->place[rank]),
-                    bytes_of(b, rank));
+    return cco_part(s, b->all,
+                    start_of(b, node) +
+                        pattern_node_blocks_between(b, first, first + map->place[rank]),
+                    pattern_node_blocks_bytes_of(b, rank));
 }
 
 bool cco_side_of_nodes(cco_sched *s, const cco_node_blocks *b, cco_side *side)
@@ -78,7 +80,7 @@ const size_t *cco_counts_of_node(cco_sched *s, const cco_node_blocks *b)
     const cco_group node = cco_node_group(b->q);
     size_t *counts = cco_builder_memory(s, (size_t)node.size * sizeof *counts);
     for (int i = 0; i < node.size && counts != NULL; i++)
-        counts[i] = bytes_of(b, node.ranks[i]);
+        counts[i] = pattern_node_blocks_bytes_of(b, node.ranks[i]);
     return counts;
 }
 

@@ -4,13 +4,13 @@
 
 #include "algo/pattern/groups.h"
 
-static const char *refuses(const cco_problem *q)
+static const char *pattern_node_counts_refuses(const cco_problem *q)
 {
     (void)q;
     return NULL;
 }
 
-static void build(cco_sched *s, const cco_problem *q)
+static void pattern_node_counts_build(cco_sched *s, const cco_problem *q)
 {
     const cco_group node = cco_node_group(q);
     cco_problem part = cco_group_problem(q, &node, CCO_GATHER, 0, q->bytes);
@@ -23,6 +23,6 @@ static void build(cco_sched *s, const cco_problem *q)
 const cco_algo cco_node_counts = {
     .name = "node_counts",
     .doc = "sizes to the leader of each node",
-    .refuses = refuses,
-    .build = build,
+    .refuses = pattern_node_counts_refuses,
+    .build = pattern_node_counts_build,
 };

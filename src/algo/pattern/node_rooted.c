@@ -22,8 +22,8 @@ void cco_node_rooted_open(cco_sched *s, const cco_problem *q, cco_node_rooted *r
         r->here.all = cco_run(q, r->gathers ? &q->out : &q->in, 0, q->size);
 }
 
-static bool run(cco_sched *s, const cco_node_rooted *r, cco_problem *part, const cco_group *group,
-                cco_side own, const cco_side *list)
+static bool pattern_node_rooted_run(cco_sched *s, const cco_node_rooted *r, cco_problem *part,
+                                    const cco_group *group, cco_side own, const cco_side *list)
 {
     *(r->gathers ? &part->in : &part->out) = own;
     if (list != NULL)
@@ -45,7 +45,7 @@ bool cco_node_rooted_within(cco_sched *s, const cco_node_rooted *r, cco_side own
     part.counts = cco_counts_of_node(s, &r->here);
     if (leads && !cco_side_of_node(s, &r->here, &list))
         return false;
-    return run(s, r, &part, &node, own, leads ? &list : NULL);
+    return pattern_node_rooted_run(s, r, &part, &node, own, leads ? &list : NULL);
 }
 
 bool cco_node_rooted_between(cco_sched *s, const cco_node_rooted *r)
@@ -59,5 +59,5 @@ bool cco_node_rooted_between(cco_sched *s, const cco_node_rooted *r)
     part.counts = cco_counts_of_nodes(s, &r->here);
     if (root && !cco_side_of_nodes(s, &r->here, &list))
         return false;
-    return run(s, r, &part, &r->leaders, own, root ? &list : NULL);
+    return pattern_node_rooted_run(s, r, &part, &r->leaders, own, root ? &list : NULL);
 }

@@ -2,8 +2,8 @@
 /* pack.c - see pack.h. */
 #include "algo/pattern/pack.h"
 
-static void copy_blocks(cco_sched *s, const cco_problem *q, const cco_side *side, int first,
-                        int count, cco_span packed, bool back)
+static void pattern_pack_copy_blocks(cco_sched *s, const cco_problem *q, const cco_side *side,
+                                     int first, int count, cco_span packed, bool back)
 {
     size_t at = 0;
     for (int i = first; i < first + count; i++) {
@@ -16,11 +16,11 @@ static void copy_blocks(cco_sched *s, const cco_problem *q, const cco_side *side
 void cco_pack(cco_sched *s, const cco_problem *q, const cco_side *side, int first, int count,
               cco_span packed)
 {
-    copy_blocks(s, q, side, first, count, packed, false);
+    pattern_pack_copy_blocks(s, q, side, first, count, packed, false);
 }
 
 void cco_unpack(cco_sched *s, const cco_problem *q, const cco_side *side, int first, int count,
                 cco_span packed)
 {
-    copy_blocks(s, q, side, first, count, packed, true);
+    pattern_pack_copy_blocks(s, q, side, first, count, packed, true);
 }

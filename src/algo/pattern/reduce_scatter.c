@@ -69,8 +69,9 @@ void cco_ring_reduce_scatter(cco_sched *s, const cco_problem *q)
 }
 
 /* The blocks of a run of places, in a span that holds all blocks. */
-static cco_span of_places(cco_sched *s, const cco_problem *q, const cco_cube *cube, cco_span all,
-                          int first, int end)
+static cco_span pattern_reduce_scatter_of_places(cco_sched *s, const cco_problem *q,
+                                                 const cco_cube *cube, cco_span all, int first,
+                                                 int end)
 {
     return cco_run_within(s, q, &q->in, all, cco_cube_first(cube, first),
                           cco_cube_first(cube, end));
@@ -98,10 +99,13 @@ void cco_halving_reduce_scatter(cco_sched *s, const cco_problem *q)
     for (int half = cube.places / 2; half > 0; half /= 2) {
         const int other = place ^ half, peer = cco_cube_rank(&cube, other);
         const int first = place & -half, their_first = other & -half;
-        const cco_span keep = of_places(s, q, &cube, sum, first, first + half);
+        const cco_span keep = pattern_reduce_scatter_of_places(s, q, &cube, sum, first,
+                                                               first + half);
         const cco_span theirs = cco_part(s, got, 0, keep.n);
         cco_round(s);
-        cco_send(s, peer, of_places(s, q, &cube, sum, their_first, their_first + half));
+        cco_send(
+            s, peer,
+            pattern_reduce_scatter_of_places(s, q, &cube, sum, their_first, their_first + half));
         cco_recv(s, peer, theirs);
         cco_round(s);
         cco_reduce(s, theirs, keep);

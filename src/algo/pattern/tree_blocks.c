@@ -9,7 +9,7 @@
 typedef void (*message)(cco_sched *, int peer, cco_span); /* cco_send or cco_recv */
 
 /* The blocks of the places `first` to `end` - 1. */
-static size_t bytes_of(const cco_problem *q, int first, int end)
+static size_t pattern_tree_blocks_bytes_of(const cco_problem *q, int first, int end)
 {
     size_t n = q->counts == NULL ? (size_t)(end - first) * q->bytes : 0;
     for (int i = first; i < end && q->counts != NULL; i++)
@@ -18,10 +18,11 @@ static size_t bytes_of(const cco_problem *q, int first, int end)
 }
 
 /* Their place in a span that holds the blocks from place `origin` on. */
-static cco_span of_places(cco_sched *s, const cco_problem *q, cco_span all, int origin, int first,
-                          int end)
+static cco_span pattern_tree_blocks_of_places(cco_sched *s, const cco_problem *q, cco_span all,
+                                              int origin, int first, int end)
 {
-    return cco_part(s, all, bytes_of(q, origin, first), bytes_of(q, first, end));
+    return cco_part(s, all, pattern_tree_blocks_bytes_of(q, origin, first),
+                    pattern_tree_blocks_bytes_of(q, first, end));
 }
 
 /* Where the first of two messages between the root and a subtree ends: before rank 0. */
@@ -49,7 +50,7 @@ static void with_child(cco_sched *s, const cco_problem *q, const cco_side *side,
         give(s, peer, cco_run(q, side, root + child, root + cut));
         give(s, peer, cco_run(q, side, root + cut - p, root + end - p));
     } else {
-        give(s, peer, of_places(s, q, all, place, child, end));
+        give(s, peer, pattern_tree_blocks_of_places(s, q, all, place, child, end));
     }
 }
 
@@ -58,24 +59,26 @@ static void with_parent(cco_sched *s, const cco_problem *q, cco_span all, int pl
 {
     const int p = q->size, reach = cco_tree_reach(place, p), peer = (q->rank - reach + p) % p;
     const int end = cco_tree_end(place, p), cut = peer == q->root ? cut_of(q, place, end) : end;
-    give(s, peer, of_places(s, q, all, place, place, cut));
-    give(s, peer, of_places(s, q, all, place, cut, end));
+    give(s, peer, pattern_tree_blocks_of_places(s, q, all, place, place, cut));
+    give(s, peer, pattern_tree_blocks_of_places(s, q, all, place, cut, end));
 }
 
 /* Room for the blocks of the subtree, unless there is only `mine`, or on the root `own`. */
-static cco_span room(cco_sched *s, const cco_problem *q, int place, cco_span mine, cco_span own)
+static cco_span pattern_tree_blocks_room(cco_sched *s, const cco_problem *q, int place,
+                                         cco_span mine, cco_span own)
 {
     const int end = cco_tree_end(place, q->size);
     if (is_direct(q))
         return own;
-    return end == place + 1 ? mine : cco_scratch(s, bytes_of(q, place, end));
+    return end == place + 1 ? mine : cco_scratch(s, pattern_tree_blocks_bytes_of(q, place, end));
 }
 
 void cco_tree_gather(cco_sched *s, const cco_problem *q)
 {
     const int p = q->size, place = cco_tree_place(q, q->root), end = cco_tree_end(place, p);
     const cco_span mine = cco_whole(&q->in);
-    const cco_span all = room(s, q, place, mine, cco_block(q, &q->out, q->rank));
+    const cco_span all = pattern_tree_blocks_room(s, q, place, mine,
+                                                  cco_block(q, &q->out, q->rank));
     cco_copy(s, mine, cco_part(s, all, 0, mine.n));
     for (int bit = 1; bit < end - place; bit *= 2)
         with_child(s, q, &q->out, all, place, place + bit, cco_recv);
@@ -90,7 +93,7 @@ void cco_tree_scatter(cco_sched *s, const cco_problem *q)
 {
     const int p = q->size, place = cco_tree_place(q, q->root), reach = cco_tree_reach(place, p);
     const cco_span mine = cco_whole(&q->out);
-    const cco_span all = room(s, q, place, mine, cco_block(q, &q->in, q->rank));
+    const cco_span all = pattern_tree_blocks_room(s, q, place, mine, cco_block(q, &q->in, q->rank));
     if (place != 0)
         with_parent(s, q, all, place, cco_recv);
     else if (q->counts != NULL)

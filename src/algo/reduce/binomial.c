@@ -10,13 +10,13 @@
 
 #include "algo/pattern/tree.h"
 
-static const char *refuses(const cco_problem *q)
+static const char *reduce_binomial_refuses(const cco_problem *q)
 {
     (void)q;
     return NULL;
 }
 
-static void build(cco_sched *s, const cco_problem *q)
+static void reduce_binomial_build(cco_sched *s, const cco_problem *q)
 {
     const bool root = q->rank == q->root;
     const int top = q->commutative ? q->root : 0, place = cco_tree_place(q, top);
@@ -35,6 +35,6 @@ static void build(cco_sched *s, const cco_problem *q)
 const cco_algo cco_reduce_binomial = {
     .name = "binomial",
     .doc = "a binomial tree to the root",
-    .refuses = refuses,
-    .build = build,
+    .refuses = reduce_binomial_refuses,
+    .build = reduce_binomial_build,
 };

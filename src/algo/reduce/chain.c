@@ -10,13 +10,13 @@
 
 #include "algo/pattern/blocks.h"
 
-static const char *refuses(const cco_problem *q)
+static const char *reduce_chain_refuses(const cco_problem *q)
 {
     const bool can = q->commutative || q->root == 0;
     return can ? NULL : "needs a commutative operation or the first rank as root";
 }
 
-static void build(cco_sched *s, const cco_problem *q)
+static void reduce_chain_build(cco_sched *s, const cco_problem *q)
 {
     const int p = q->size, place = (q->rank - q->root + p) % p;
     const int next = (q->rank + 1) % p, prev = (q->rank + p - 1) % p;
@@ -50,7 +50,7 @@ static void build(cco_sched *s, const cco_problem *q)
 const cco_algo cco_reduce_chain = {
     .name = "chain",
     .doc = "from rank to rank, in segments that follow each other",
-    .refuses = refuses,
-    .build = build,
+    .refuses = reduce_chain_refuses,
+    .build = reduce_chain_build,
     .params = {{"segment", 65536, 1, 1 << 30, "bytes of a segment"}},
 };

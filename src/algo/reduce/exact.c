@@ -10,13 +10,13 @@
 
 #include "algo/pattern/contributions.h"
 
-static const char *refuses(const cco_problem *q)
+static const char *reduce_exact_refuses(const cco_problem *q)
 {
     (void)q;
     return NULL;
 }
 
-static void build(cco_sched *s, const cco_problem *q)
+static void reduce_exact_build(cco_sched *s, const cco_problem *q)
 {
     const int p = q->size, me = q->rank;
     const cco_span in = cco_whole(&q->in), out = cco_whole(&q->out);
@@ -41,6 +41,6 @@ const cco_algo cco_reduce_exact = {
     .name = "exact",
     .doc = "all operands of a part on one rank; floating-point sums are rounded once",
     .folds = true,
-    .refuses = refuses,
-    .build = build,
+    .refuses = reduce_exact_refuses,
+    .build = reduce_exact_build,
 };

@@ -9,7 +9,7 @@
 
 #include "algo/pattern/groups.h"
 
-static void build(cco_sched *s, const cco_problem *q)
+static void reduce_leaders_build(cco_sched *s, const cco_problem *q)
 {
     const cco_group node = cco_node_group(q);
     const cco_group leaders = cco_leader_group(q, q->root);
@@ -34,5 +34,5 @@ const cco_algo cco_reduce_leaders = {
     .name = "leaders",
     .doc = "within each node to one rank, then between these to the root",
     .refuses = cco_needs_order,
-    .build = build,
+    .build = reduce_leaders_build,
 };

@@ -7,13 +7,13 @@
  * From the last rank to the first, so that what comes is the left operand. */
 #include "algo/algo.h"
 
-static const char *refuses(const cco_problem *q)
+static const char *reduce_linear_refuses(const cco_problem *q)
 {
     (void)q;
     return NULL;
 }
 
-static void build(cco_sched *s, const cco_problem *q)
+static void reduce_linear_build(cco_sched *s, const cco_problem *q)
 {
     const int p = q->size;
     const cco_span in = cco_whole(&q->in), out = cco_whole(&q->out);
@@ -41,6 +41,6 @@ static void build(cco_sched *s, const cco_problem *q)
 const cco_algo cco_reduce_linear = {
     .name = "linear",
     .doc = "every rank sends to the root, which reduces in the order of ranks",
-    .refuses = refuses,
-    .build = build,
+    .refuses = reduce_linear_refuses,
+    .build = reduce_linear_build,
 };

@@ -11,14 +11,14 @@
 #include "algo/pattern/blocks.h"
 #include "algo/pattern/node_tree.h"
 
-static const char *refuses(const cco_problem *q)
+static const char *reduce_pipeline_refuses(const cco_problem *q)
 {
     return q->commutative ? NULL : "needs a commutative operation";
 }
 
 /* What comes from the children, and is added to this rank's own. */
-static void receive(cco_sched *s, const cco_node_tree *tree, cco_span own, cco_span sum,
-                    const cco_span *got)
+static void reduce_pipeline_receive(cco_sched *s, const cco_node_tree *tree, cco_span own,
+                                    cco_span sum, const cco_span *got)
 {
     cco_recv(s, tree->children[0], sum);
     for (int k = 1; k < tree->count; k++)
@@ -31,7 +31,7 @@ static void receive(cco_sched *s, const cco_node_tree *tree, cco_span own, cco_s
     }
 }
 
-static void build(cco_sched *s, const cco_problem *q)
+static void reduce_pipeline_build(cco_sched *s, const cco_problem *q)
 {
     const long segment = q->params[0];
     const cco_span in = cco_whole(&q->in), out = cco_whole(&q->out);
@@ -57,14 +57,14 @@ static void build(cco_sched *s, const cco_problem *q)
         const cco_span own = cco_piece(s, q, in, i, segment);
         sum = tree.count > 0 ? cco_part(s, tmp[i % 2], 0, own.n) : own;
         if (tree.count > 0)
-            receive(s, &tree, own, sum, got);
+            reduce_pipeline_receive(s, &tree, own, sum, got);
     }
 }
 
 const cco_algo cco_reduce_pipeline = {
     .name = "pipeline",
     .doc = "in segments up each node, and from node to node while the next comes",
-    .refuses = refuses,
-    .build = build,
+    .refuses = reduce_pipeline_refuses,
+    .build = reduce_pipeline_build,
     .params = {{"segment", 32768, 1, 1 << 30, "bytes of a segment"}},
 };

@@ -10,13 +10,13 @@
 
 #include "algo/pattern/cube.h"
 
-static const char *refuses(const cco_problem *q)
+static const char *reduce_rabenseifner_refuses(const cco_problem *q)
 {
     const bool can = q->commutative || q->root == q->size - 1;
     return can ? NULL : "needs a commutative operation or the last rank as root";
 }
 
-static void build(cco_sched *s, const cco_problem *q)
+static void reduce_rabenseifner_build(cco_sched *s, const cco_problem *q)
 {
     const cco_cube cube = cco_cube_of(q, (q->root + 1) % q->size);
     const int place = cube.place;
@@ -44,6 +44,6 @@ static void build(cco_sched *s, const cco_problem *q)
 const cco_algo cco_reduce_rabenseifner = {
     .name = "rabenseifner",
     .doc = "recursive halving, then a binomial gather of the parts",
-    .refuses = refuses,
-    .build = build,
+    .refuses = reduce_rabenseifner_refuses,
+    .build = reduce_rabenseifner_build,
 };

@@ -13,14 +13,15 @@
 
 #include "algo/pattern/groups.h"
 
-static const char *refuses(const cco_problem *q)
+static const char *reduce_scatter_lanes_refuses(const cco_problem *q)
 {
     const char *why = cco_needs_equal_nodes(q);
     return why != NULL ? why : cco_needs_order(q);
 }
 
 /* Copies all blocks, those of a lane one after the other; tells where each lane's are. */
-static void pack(cco_sched *s, const cco_problem *q, cco_span packed, cco_span *lanes)
+static void reduce_scatter_lanes_pack(cco_sched *s, const cco_problem *q, cco_span packed,
+                                      cco_span *lanes)
 {
     const cco_node_map *map = q->nodes;
     size_t at = 0;
@@ -36,8 +37,8 @@ static void pack(cco_sched *s, const cco_problem *q, cco_span packed, cco_span *
 }
 
 /* Where the blocks of this rank's lane are in the sum of its node. */
-static void divide(cco_sched *s, const cco_problem *q, const cco_group *lane, cco_span mine,
-                   cco_span *blocks)
+static void reduce_scatter_lanes_divide(cco_sched *s, const cco_problem *q, const cco_group *lane,
+                                        cco_span mine, cco_span *blocks)
 {
     size_t at = 0;
     for (int k = 0; k < lane->size; k++) {
@@ -47,7 +48,7 @@ static void divide(cco_sched *s, const cco_problem *q, const cco_group *lane, cc
     }
 }
 
-static size_t bytes_of(const cco_problem *q)
+static size_t reduce_scatter_lanes_bytes_of(const cco_problem *q)
 {
     size_t n = 0;
     for (int i = 0; i < q->size; i++)
@@ -55,17 +56,17 @@ static size_t bytes_of(const cco_problem *q)
     return n;
 }
 
-static void build(cco_sched *s, const cco_problem *q)
+static void reduce_scatter_lanes_build(cco_sched *s, const cco_problem *q)
 {
     const cco_group node = cco_node_group(q);
     cco_span *lanes = cco_block_list(s, node.size), *blocks = cco_block_list(s, q->nodes->count);
     const cco_group lane = cco_lane_group(q);
     if (lanes == NULL || blocks == NULL)
         return;
-    const size_t bytes = bytes_of(q);
-    pack(s, q, cco_scratch(s, bytes), lanes);
+    const size_t bytes = reduce_scatter_lanes_bytes_of(q);
+    reduce_scatter_lanes_pack(s, q, cco_scratch(s, bytes), lanes);
     const cco_span mine = cco_scratch(s, lanes[node.place].n);
-    divide(s, q, &lane, mine, blocks);
+    reduce_scatter_lanes_divide(s, q, &lane, mine, blocks);
     cco_problem within = cco_group_problem(q, &node, CCO_REDUCE_SCATTER, 0, bytes);
     within.in = cco_side_blocks(s, lanes, node.size);
     within.out = cco_side_of(mine);
@@ -81,6 +82,6 @@ static void build(cco_sched *s, const cco_problem *q)
 const cco_algo cco_reduce_scatter_lanes = {
     .name = "lanes",
     .doc = "within the nodes, then each rank with its equals on other nodes",
-    .refuses = refuses,
-    .build = build,
+    .refuses = reduce_scatter_lanes_refuses,
+    .build = reduce_scatter_lanes_build,
 };

@@ -11,8 +11,9 @@
 #include "algo/pattern/node_blocks.h"
 
 /* The sums of a node's blocks, from all nodes. */
-static bool between(cco_sched *s, const cco_problem *q, const cco_group *leaders,
-                    const cco_node_blocks *sums, cco_span mine)
+static bool reduce_scatter_leaders_between(cco_sched *s, const cco_problem *q,
+                                           const cco_group *leaders, const cco_node_blocks *sums,
+                                           cco_span mine)
 {
     cco_problem part = cco_group_problem(q, leaders, CCO_REDUCE_SCATTER, 0, cco_all_bytes(sums));
     part.out = cco_side_of(mine);
@@ -22,8 +23,8 @@ static bool between(cco_sched *s, const cco_problem *q, const cco_group *leaders
     return true;
 }
 
-static void down(cco_sched *s, const cco_problem *q, const cco_group *node,
-                 const cco_node_blocks *mine)
+static void reduce_scatter_leaders_down(cco_sched *s, const cco_problem *q, const cco_group *node,
+                                        const cco_node_blocks *mine)
 {
     cco_problem part = cco_group_problem(q, node, CCO_SCATTERV, 0,
                                          cco_node_bytes(mine, q->nodes->node[q->rank]));
@@ -33,7 +34,7 @@ static void down(cco_sched *s, const cco_problem *q, const cco_group *node,
         cco_group_run(s, &part, node);
 }
 
-static void build(cco_sched *s, const cco_problem *q)
+static void reduce_scatter_leaders_build(cco_sched *s, const cco_problem *q)
 {
     const cco_group node = cco_node_group(q);
     cco_node_blocks given = {.q = q, .n = q->in.n, .each = q->in.each}, sums = given, mine = given;
@@ -51,13 +52,13 @@ static void build(cco_sched *s, const cco_problem *q)
     if (leads)
         up.out = cco_side_of(sums.all);
     cco_group_run(s, &up, &node);
-    if (!leads || between(s, q, &leaders, &sums, mine.all))
-        down(s, q, &node, &mine);
+    if (!leads || reduce_scatter_leaders_between(s, q, &leaders, &sums, mine.all))
+        reduce_scatter_leaders_down(s, q, &node, &mine);
 }
 
 const cco_algo cco_reduce_scatter_leaders = {
     .name = "leaders",
     .doc = "within each node to one rank, between these, and back within",
     .refuses = cco_needs_order,
-    .build = build,
+    .build = reduce_scatter_leaders_build,
 };

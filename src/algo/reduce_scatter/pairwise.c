@@ -10,13 +10,13 @@
 
 #include "algo/pattern/reduce_scatter.h"
 
-static const char *refuses(const cco_problem *q)
+static const char *reduce_scatter_pairwise_refuses(const cco_problem *q)
 {
     (void)q;
     return NULL;
 }
 
-static void build(cco_sched *s, const cco_problem *q)
+static void reduce_scatter_pairwise_build(cco_sched *s, const cco_problem *q)
 {
     cco_pairwise_reduce_scatter(s, q);
 }
@@ -24,6 +24,6 @@ static void build(cco_sched *s, const cco_problem *q)
 const cco_algo cco_reduce_scatter_pairwise = {
     .name = "pairwise",
     .doc = "in round k, send to the rank k after its block",
-    .refuses = refuses,
-    .build = build,
+    .refuses = reduce_scatter_pairwise_refuses,
+    .build = reduce_scatter_pairwise_build,
 };

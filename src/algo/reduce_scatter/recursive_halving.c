@@ -12,12 +12,12 @@
 
 #include "algo/pattern/reduce_scatter.h"
 
-static const char *refuses(const cco_problem *q)
+static const char *reduce_scatter_recursive_halving_refuses(const cco_problem *q)
 {
     return q->commutative ? NULL : "needs a commutative operation";
 }
 
-static void build(cco_sched *s, const cco_problem *q)
+static void reduce_scatter_recursive_halving_build(cco_sched *s, const cco_problem *q)
 {
     cco_halving_reduce_scatter(s, q);
 }
@@ -25,6 +25,6 @@ static void build(cco_sched *s, const cco_problem *q)
 const cco_algo cco_reduce_scatter_recursive_halving = {
     .name = "recursive_halving",
     .doc = "exchange half of what is left with the rank p/2^k away",
-    .refuses = refuses,
-    .build = build,
+    .refuses = reduce_scatter_recursive_halving_refuses,
+    .build = reduce_scatter_recursive_halving_build,
 };

@@ -5,19 +5,19 @@
  *   messages p-1   bytes sent per rank all blocks but one   scratch 2 blocks
  *   operation: commutative
  *
- * For large blocks: neighbours only.
+ * For large blocks: neighbors only.
  * P. Patarasuk, X. Yuan: Bandwidth optimal all-reduce algorithms for clusters of workstations,
  * J. Parallel Distrib. Comput. 69 (2009). */
 #include "algo/algo.h"
 
 #include "algo/pattern/reduce_scatter.h"
 
-static const char *refuses(const cco_problem *q)
+static const char *reduce_scatter_ring_refuses(const cco_problem *q)
 {
     return q->commutative ? NULL : "needs a commutative operation";
 }
 
-static void build(cco_sched *s, const cco_problem *q)
+static void reduce_scatter_ring_build(cco_sched *s, const cco_problem *q)
 {
     cco_ring_reduce_scatter(s, q);
 }
@@ -25,6 +25,6 @@ static void build(cco_sched *s, const cco_problem *q)
 const cco_algo cco_reduce_scatter_ring = {
     .name = "ring",
     .doc = "a partial sum of every block goes round to its owner",
-    .refuses = refuses,
-    .build = build,
+    .refuses = reduce_scatter_ring_refuses,
+    .build = reduce_scatter_ring_build,
 };

@@ -11,14 +11,14 @@
 
 #include "algo/pattern/contributions.h"
 
-static const char *refuses(const cco_problem *q)
+static const char *scan_exact_refuses(const cco_problem *q)
 {
     (void)q;
     return NULL;
 }
 
 /* How many of the operands a rank's result has. */
-static size_t prefix_of(const cco_problem *q, int rank)
+static size_t scan_exact_prefix_of(const cco_problem *q, int rank)
 {
     return (size_t)rank + (q->coll == CCO_SCAN);
 }
@@ -26,10 +26,10 @@ static size_t prefix_of(const cco_problem *q, int rank)
 static void fold_prefix(cco_sched *s, const cco_problem *q, cco_span operands, int rank,
                         cco_span into)
 {
-    cco_fold_into(s, cco_part(s, operands, 0, prefix_of(q, rank) * into.n), into);
+    cco_fold_into(s, cco_part(s, operands, 0, scan_exact_prefix_of(q, rank) * into.n), into);
 }
 
-static void build(cco_sched *s, const cco_problem *q)
+static void scan_exact_build(cco_sched *s, const cco_problem *q)
 {
     enum { WINDOW = 32 };
     const int p = q->size, me = q->rank;
@@ -44,15 +44,15 @@ static void build(cco_sched *s, const cco_problem *q)
     for (int i = 0; i < p; i++)
         fold_prefix(s, q, got, i, cco_part(s, sums, (size_t)i * n, n));
     cco_round(s);
-    if (prefix_of(q, me) > 0)
+    if (scan_exact_prefix_of(q, me) > 0)
         cco_copy(s, cco_part(s, sums, (size_t)me * n, n), cco_share(s, q, out, me));
     for (int k = 1; k < p; k++) {
         const int to = (me + k) % p, from = (me - k + p) % p;
         if (k % WINDOW == 0)
             cco_round(s);
-        if (prefix_of(q, me) > 0)
+        if (scan_exact_prefix_of(q, me) > 0)
             cco_recv(s, from, cco_share(s, q, out, from));
-        if (prefix_of(q, to) > 0)
+        if (scan_exact_prefix_of(q, to) > 0)
             cco_send(s, to, cco_part(s, sums, (size_t)to * n, n));
     }
 }
@@ -61,6 +61,6 @@ const cco_algo cco_scan_exact = {
     .name = "exact",
     .doc = "all operands of a part on one rank; floating-point sums are rounded once",
     .folds = true,
-    .refuses = refuses,
-    .build = build,
+    .refuses = scan_exact_refuses,
+    .build = scan_exact_build,
 };

@@ -8,7 +8,7 @@
 
 #include "algo/pattern/node_scan.h"
 
-static void build(cco_sched *s, const cco_problem *q)
+static void scan_leaders_build(cco_sched *s, const cco_problem *q)
 {
     const cco_group node = cco_node_group(q);
     const cco_span out = cco_whole(&q->out);
@@ -25,5 +25,5 @@ const cco_algo cco_scan_leaders = {
     .name = "leaders",
     .doc = "within each node, between their last ranks, and back within",
     .refuses = cco_needs_nodes_in_a_row,
-    .build = build,
+    .build = scan_leaders_build,
 };

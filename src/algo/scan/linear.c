@@ -6,13 +6,13 @@
  * Fewest messages, in p-1 rounds. */
 #include "algo/algo.h"
 
-static const char *refuses(const cco_problem *q)
+static const char *scan_linear_refuses(const cco_problem *q)
 {
     (void)q;
     return NULL;
 }
 
-static void build(cco_sched *s, const cco_problem *q)
+static void scan_linear_build(cco_sched *s, const cco_problem *q)
 {
     const int me = q->rank;
     const cco_span sum = cco_whole(&q->out), got = cco_scratch(s, me > 0 ? sum.n : 0);
@@ -30,6 +30,6 @@ static void build(cco_sched *s, const cco_problem *q)
 const cco_algo cco_scan_linear = {
     .name = "linear",
     .doc = "from rank to rank",
-    .refuses = refuses,
-    .build = build,
+    .refuses = scan_linear_refuses,
+    .build = scan_linear_build,
 };

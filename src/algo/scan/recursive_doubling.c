@@ -7,13 +7,13 @@
  * W. D. Hillis, G. L. Steele: Data parallel algorithms, Commun. ACM 29 (1986). */
 #include "algo/algo.h"
 
-static const char *refuses(const cco_problem *q)
+static const char *scan_recursive_doubling_refuses(const cco_problem *q)
 {
     (void)q;
     return NULL;
 }
 
-static void build(cco_sched *s, const cco_problem *q)
+static void scan_recursive_doubling_build(cco_sched *s, const cco_problem *q)
 {
     const int p = q->size, me = q->rank;
     const cco_span sum = cco_whole(&q->out), got = cco_scratch(s, sum.n);
@@ -33,6 +33,6 @@ static void build(cco_sched *s, const cco_problem *q)
 const cco_algo cco_scan_recursive_doubling = {
     .name = "recursive_doubling",
     .doc = "in round k, add the partial sum of the rank 2^k before",
-    .refuses = refuses,
-    .build = build,
+    .refuses = scan_recursive_doubling_refuses,
+    .build = scan_recursive_doubling_build,
 };

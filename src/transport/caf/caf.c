@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/guard.h"
+#include "core/reentry.h"
 #include "core/log.h"
 #include "core/service.h"
 #include "transport/caf/signals.h"
@@ -18,16 +18,16 @@ enum {
 };
 
 /* What OpenCoarrays calls of the MPI passes us by. */
-#define GUARDED(call) (cco_guard_enter(), (void)(call), cco_guard_leave())
+#define GUARDED(call) (cco_reentry_enter(), (void)(call), cco_reentry_leave())
 
-static cco_caf *of(cco_area *area)
+static cco_caf *caf_of(cco_area *area)
 {
     return (cco_caf *)area; /* its first member */
 }
 
-static int put(cco_area *area, int peer, size_t at, const void *from, size_t n)
+static int caf_put(cco_area *area, int peer, size_t at, const void *from, size_t n)
 {
-    const cco_caf *caf = of(area);
+    const cco_caf *caf = caf_of(area);
     if (peer == area->rank)
         memmove(area->share + at, from, n);
     else
@@ -35,9 +35,9 @@ static int put(cco_area *area, int peer, size_t at, const void *from, size_t n)
     return MPI_SUCCESS;
 }
 
-static int get(cco_area *area, int peer, size_t at, void *to, size_t n)
+static int caf_get(cco_area *area, int peer, size_t at, void *to, size_t n)
 {
-    const cco_caf *caf = of(area);
+    const cco_caf *caf = caf_of(area);
     if (peer == area->rank)
         memmove(to, area->share + at, n);
     else
@@ -46,7 +46,7 @@ static int get(cco_area *area, int peer, size_t at, void *to, size_t n)
 }
 
 /* OpenCoarrays has put and got when it returns. */
-static int complete(cco_area *area, int peer)
+static int caf_complete(cco_area *area, int peer)
 {
     (void)area, (void)peer;
     return MPI_SUCCESS;
@@ -61,9 +61,9 @@ static int tell_image(const cco_caf *caf, int image, size_t at, uint32_t word)
     return MPI_SUCCESS;
 }
 
-static int tell(cco_area *area, int peer, size_t at, uint32_t word)
+static int caf_tell(cco_area *area, int peer, size_t at, uint32_t word)
 {
-    const cco_caf *caf = of(area);
+    const cco_caf *caf = caf_of(area);
     __atomic_thread_fence(__ATOMIC_SEQ_CST); /* what this rank wrote into its own share */
     if (peer != area->rank)
         return tell_image(caf, caf->peers[peer].image, caf->peers[peer].start + at, word);
@@ -73,14 +73,18 @@ static int tell(cco_area *area, int peer, size_t at, uint32_t word)
 
 /* Where messages carry what others put and get, the MPI must be called for it to get on.  Nothing
  * in Fortran does that for all images. */
-static int look(cco_area *area)
+static int caf_look(cco_area *area)
 {
     __atomic_thread_fence(__ATOMIC_ACQUIRE);
-    return of(area)->signals ? cco_signals_receive() : cco_area_progress_mpi(area, LOOKS);
+    return caf_of(area)->signals ? cco_signals_receive() : cco_area_progress_mpi(area, LOOKS);
 }
 
-static const cco_area_kind kind = {
-    .name = "coarray", .put = put, .get = get, .complete = complete, .tell = tell, .look = look};
+static const cco_area_kind kind = {.name = "coarray",
+                                   .put = caf_put,
+                                   .get = caf_get,
+                                   .complete = caf_complete,
+                                   .tell = caf_tell,
+                                   .look = caf_look};
 
 /* The images of the ranks of `comm`; false if one is no rank of MPI_COMM_WORLD.  Local. */
 static bool find_images(cco_caf *caf, int *ranks)
@@ -102,7 +106,7 @@ static bool find_images(cco_caf *caf, int *ranks)
     return all;
 }
 
-static bool describe(cco_caf *caf, MPI_Comm comm)
+static bool caf_describe(cco_caf *caf, MPI_Comm comm)
 {
     int rank, size;
     PMPI_Comm_rank(comm, &rank);
@@ -118,38 +122,38 @@ static bool describe(cco_caf *caf, MPI_Comm comm)
     return all;
 }
 
-static const char *give_up(cco_caf *caf, const char *why)
+static const char *caf_give_up(cco_caf *caf, const char *why)
 {
     free(caf->peers);
     *caf = (cco_caf){0};
     return why;
 }
 
-static size_t aligned(size_t bytes)
+static size_t caf_aligned(size_t bytes)
 {
     return (bytes + CCO_IMAGE_ALIGNED - 1) / CCO_IMAGE_ALIGNED * CCO_IMAGE_ALIGNED;
 }
 
 /* Nobody writes before all have come here. */
-static bool clear(cco_caf *caf, size_t zero)
+static bool caf_clear(cco_caf *caf, size_t zero)
 {
     memset(caf->area.share, 0, zero < caf->area.bytes ? zero : caf->area.bytes);
-    return cco_all(true, caf->area.comm);
+    return cco_service_all(true, caf->area.comm);
 }
 
 /* The area of a rank alone. */
-static const char *make_own(cco_caf *caf, size_t least)
+static const char *caf_make_own(cco_caf *caf, size_t least)
 {
-    caf->area.bytes = aligned(least > ALONE ? least : ALONE);
+    caf->area.bytes = caf_aligned(least > ALONE ? least : ALONE);
     caf->area.share = caf->own = aligned_alloc(CCO_IMAGE_ALIGNED, caf->area.bytes);
     if (caf->own == NULL)
-        return give_up(caf, "there is no memory");
+        return caf_give_up(caf, "there is no memory");
     memset(caf->own, 0, caf->area.bytes);
     return NULL;
 }
 
 /* A slice has padding, a word for each rank, the share. */
-static void settle(cco_caf *caf, const cco_images *images, size_t block, size_t head)
+static void caf_settle(cco_caf *caf, const cco_images *images, size_t block, size_t head)
 {
     const size_t at = (size_t)caf->slice.first * block;
     for (int i = 0; i < caf->area.size; i++) {
@@ -175,21 +179,21 @@ static int blocks_for(size_t bytes, size_t block)
 const char *cco_caf_keep(cco_caf *caf, size_t least, size_t most, size_t zero, MPI_Comm comm)
 {
     const cco_images *images = cco_runtime_images();
-    const bool ready = describe(caf, comm) && images != NULL && images->kept != NULL;
+    const bool ready = caf_describe(caf, comm) && images != NULL && images->kept != NULL;
     if (caf->area.size == 1)
-        return make_own(caf, least);
-    const size_t head = aligned((size_t)caf->area.size * sizeof *caf->left);
+        return caf_make_own(caf, least);
+    const size_t head = caf_aligned((size_t)caf->area.size * sizeof *caf->left);
     const size_t over = head + CCO_IMAGE_ALIGNED, block = ready ? images->bytes / CCO_BLOCKS : 1;
     const int few = blocks_for(least + over, block);
     const int many = blocks_for(most + over, block);
     caf->slice = cco_slice_take(few, many, ready, comm);
     if (caf->slice.blocks == 0)
-        return give_up(caf, images == NULL         ? cco_runtime_why()
-                            : images->kept == NULL ? "no coarray is kept"
-                            : !ready               ? "it has ranks of another job"
-                                                   : "no part of the coarray is free");
-    settle(caf, images, block, head);
-    if (!clear(caf, zero)) {
+        return caf_give_up(caf, images == NULL         ? cco_runtime_why()
+                                : images->kept == NULL ? "no coarray is kept"
+                                : !ready               ? "it has ranks of another job"
+                                                       : "no part of the coarray is free");
+    caf_settle(caf, images, block, head);
+    if (!caf_clear(caf, zero)) {
         cco_caf_free(caf);
         return "the MPI failed";
     }
@@ -214,7 +218,7 @@ static bool share_starts(cco_caf *caf, const char *base)
 
 /* Images allocate in the same order, so that two threads must not do it at once: with
  * MPI_THREAD_MULTIPLE there may be another in a call on another communicator of all ranks. */
-static bool alone(MPI_Comm comm)
+static bool caf_alone(MPI_Comm comm)
 {
     int level = MPI_THREAD_SINGLE, size = 0, ranks = 0;
     PMPI_Query_thread(&level);
@@ -226,30 +230,31 @@ static bool alone(MPI_Comm comm)
 const char *cco_caf_make(cco_caf *caf, size_t bytes, size_t zero, MPI_Comm comm)
 {
     const cco_images *images = cco_runtime_images();
-    const size_t all = aligned(bytes) + CCO_IMAGE_ALIGNED;
-    const bool could = describe(caf, comm) && images != NULL && alone(comm);
+    const size_t all = caf_aligned(bytes) + CCO_IMAGE_ALIGNED;
+    const bool could = caf_describe(caf, comm) && images != NULL && caf_alone(comm);
     if (caf->area.size == 1)
-        return make_own(caf, bytes);
-    if (!cco_all(could && cco_runtime_has_room(all), comm))
-        return give_up(caf, images == NULL ? cco_runtime_why()
-                            : !could ? "a coarray for each call takes all ranks of MPI_COMM_WORLD"
-                                       " (and no MPI_THREAD_MULTIPLE)"
-                                     : "there is no room for a coarray");
+        return caf_make_own(caf, bytes);
+    if (!cco_service_all(could && cco_runtime_has_room(all), comm))
+        return caf_give_up(caf, images == NULL ? cco_runtime_why()
+                                : !could
+                                    ? "a coarray for each call takes all ranks of MPI_COMM_WORLD"
+                                      " (and no MPI_THREAD_MULTIPLE)"
+                                    : "there is no room for a coarray");
     char *base;
     GUARDED(base = images->plugin->pass(all));
     if (!share_starts(caf, base)) {
         GUARDED(images->plugin->drop());
-        return give_up(caf, "there is no memory for a coarray");
+        return caf_give_up(caf, "there is no memory for a coarray");
     }
     caf->coarray = &images->plugin->passing;
     caf->area.share = base + caf->peers[caf->area.rank].start;
     caf->area.bytes = bytes;
-    clear(caf, zero);
+    caf_clear(caf, zero);
     return NULL;
 }
 
 /* The last that this rank writes there, by the way of what it told before and must not overtake. */
-static void leave(cco_caf *caf)
+static void caf_leave(cco_caf *caf)
 {
     const int me = caf->area.rank, n = caf->area.size;
     const size_t before = (size_t)(caf->area.share - (char *)&caf->left[me]);
@@ -270,10 +275,10 @@ void cco_caf_free(cco_caf *caf)
     if (caf->own != NULL)
         free(caf->own);
     else if (images != NULL && caf->slice.blocks > 0)
-        leave(caf);
+        caf_leave(caf);
     else if (images != NULL)
         GUARDED(images->plugin->drop());
-    give_up(caf, NULL);
+    caf_give_up(caf, NULL);
 }
 
 const char *cco_caf_begin(MPI_Comm comm)

@@ -51,7 +51,7 @@ static const char *const places[] = {
 };
 
 /* The address range of a line of /proc/self/maps holds `at`. */
-static bool covers(const char *line, uintptr_t at)
+static bool plugin_covers(const char *line, uintptr_t at)
 {
     unsigned long long from, to;
     return sscanf(line, "%llx-%llx", &from, &to) == 2 && from <= at && at < to;
@@ -67,7 +67,7 @@ static bool own_folder(char *folder, size_t room)
     size_t size = 0;
     bool found = false;
     while (maps != NULL && !found && getline(&line, &size, maps) > 0)
-        found = covers(line, (uintptr_t)own_folder);
+        found = plugin_covers(line, (uintptr_t)own_folder);
     if (maps != NULL)
         fclose(maps);
     const char *path = found ? strchr(line, '/') : NULL;
@@ -119,7 +119,7 @@ static int find_functions(void *handle)
 }
 
 /* What is wrong with one that is there says more than that there is no other. */
-static void *find(void)
+static void *plugin_find(void)
 {
     char folder[PATH_MAX], path[PATH_MAX + 64], first[sizeof problem] = "";
     const bool known = own_folder(folder, sizeof folder);
@@ -137,9 +137,9 @@ static void *find(void)
     return handle;
 }
 
-static void load(void)
+static void plugin_load(void)
 {
-    void *handle = find();
+    void *handle = plugin_find();
     if (handle == NULL)
         return;
     if (!same_mpi(handle))
@@ -156,7 +156,7 @@ bool cco_plugin_program_has_coarrays(void)
 const cco_plugin *cco_plugin_load(const char **why)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
-    pthread_once(&once, load);
+    pthread_once(&once, plugin_load);
     *why = problem[0] != '\0' ? problem : NULL;
     return problem[0] != '\0' ? NULL : &plugin;
 }

@@ -9,7 +9,7 @@
 #include "core/channel.h"
 #include "core/config.h"
 #include "core/free_files.h"
-#include "core/guard.h"
+#include "core/reentry.h"
 #include "core/log.h"
 #include "core/service.h"
 #include "core/wait.h"
@@ -55,7 +55,7 @@ unsigned char cco_runtime_pad(const char *base)
 
 /* How much there is for each rank of this node.  Both MPIs keep windows there, one of them without
  * asking whether they fit: whoever writes first would end by a signal. */
-static size_t room(void)
+static size_t runtime_room(void)
 {
     struct statvfs fs;
     if (statvfs("/dev/shm", &fs) != 0)
@@ -65,10 +65,10 @@ static size_t room(void)
 
 bool cco_runtime_has_room(size_t bytes)
 {
-    return bytes <= room();
+    return bytes <= runtime_room();
 }
 
-static void count_node(void)
+static void runtime_count_node(void)
 {
     MPI_Comm comm = MPI_COMM_NULL;
     if (PMPI_Comm_split_type(images.comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &comm) !=
@@ -81,7 +81,7 @@ static void count_node(void)
 /* What all ranks have room for, of what was asked for. */
 static size_t size_for_all(size_t wish)
 {
-    const size_t here = room();
+    const size_t here = runtime_room();
     uint64_t all = wish < here ? wish : here;
     if (cco_service_allreduce(MPI_IN_PLACE, &all, 1, MPI_UINT64_T, MPI_MIN, images.comm) !=
         MPI_SUCCESS)
@@ -99,9 +99,9 @@ static const char *make_kept(void)
     images.pads = calloc((size_t)size, 1);
     if (images.pads == NULL)
         cco_fatal("no memory for coarrays");
-    cco_guard_enter();
+    cco_reentry_enter();
     images.kept = images.plugin->keep(images.bytes);
-    cco_guard_leave();
+    cco_reentry_leave();
     const unsigned char pad = images.kept != NULL ? cco_runtime_pad(images.kept) : NO_MEMORY;
     if (cco_service_allgather(&pad, images.pads, 1, images.comm) != MPI_SUCCESS)
         return "the MPI failed";
@@ -129,34 +129,34 @@ static bool has_windows(void)
     if (dynamic != MPI_WIN_NULL)
         PMPI_Win_free(&dynamic);
     PMPI_Comm_free(&copy);
-    return cco_all(all, MPI_COMM_WORLD);
+    return cco_service_all(all, MPI_COMM_WORLD);
 }
 
-static const char *start(void)
+static const char *runtime_start(void)
 {
     if (!cco_free_files(MPI_COMM_WORLD))
         return CCO_NO_FREE_FILES;
     if (!has_windows())
         return "the MPI makes no windows";
     ours = images.plugin->this_image(0) == 0;
-    cco_guard_enter();
+    cco_reentry_enter();
     images.plugin->init(NULL, NULL);
-    cco_guard_leave();
+    cco_reentry_leave();
     runs = true;
     images.comm = PMPI_Comm_f2c(images.plugin->communicator(NULL));
-    count_node();
+    runtime_count_node();
     return cco_configured.caf_buffer.dynamic ? NULL : make_kept();
 }
 
 /* The runtime takes a duplicate of MPI_COMM_WORLD, and with it what happens there on errors: an
  * allocation without success is to be reported, not to stop the job.  Later releases than 2.10.1
  * leave MPI_COMM_WORLD changed. */
-static const char *begin(void)
+static const char *runtime_begin(void)
 {
     MPI_Errhandler before;
     PMPI_Comm_get_errhandler(MPI_COMM_WORLD, &before);
     PMPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-    const char *problem = start();
+    const char *problem = runtime_start();
     PMPI_Comm_set_errhandler(MPI_COMM_WORLD, before);
     PMPI_Errhandler_free(&before);
     return problem;
@@ -171,7 +171,7 @@ static bool may_begin(MPI_Comm comm)
         return true;
     PMPI_Query_thread(&level);
     return PMPI_Comm_compare(comm, MPI_COMM_WORLD, &same) == MPI_SUCCESS && same != MPI_UNEQUAL &&
-           cco_all(level < MPI_THREAD_MULTIPLE, comm);
+           cco_service_all(level < MPI_THREAD_MULTIPLE, comm);
 }
 
 const char *cco_runtime_begin(MPI_Comm comm)
@@ -180,12 +180,12 @@ const char *cco_runtime_begin(MPI_Comm comm)
     if (phase_now() != NEW || !may_begin(comm))
         return phase_now() == USABLE ? NULL : why;
     images.plugin = cco_plugin_load(&problem);
-    if (!cco_all(images.plugin != NULL, comm))
+    if (!cco_service_all(images.plugin != NULL, comm))
         problem = problem != NULL ? problem : "some ranks could not load libcrestacoll-caf.so";
     else
         problem = cco_window_refused(comm);
     if (problem == NULL)
-        problem = begin();
+        problem = runtime_begin();
     why = problem != NULL ? problem : "coarrays have ended";
     __atomic_store_n(&now, problem == NULL ? USABLE : USELESS, __ATOMIC_RELEASE);
     return problem;
@@ -193,7 +193,7 @@ const char *cco_runtime_begin(MPI_Comm comm)
 
 /* Every image tells every other that it ends; nobody would receive that, and UCX would complain of
  * each.  The barrier in `finalize` comes after all have told. */
-static void finalize(void)
+static void runtime_finalize(void)
 {
     int rank, size, n = 0;
     PMPI_Comm_rank(images.comm, &rank);
@@ -205,9 +205,9 @@ static void finalize(void)
     for (int i = 0; i < size; i++)
         if (i != rank)
             PMPI_Irecv(&told[i], 1, MPI_INT, i, MPI_ANY_TAG, images.comm, &requests[n++]);
-    cco_guard_enter();
+    cco_reentry_enter();
     images.plugin->finalize();
-    cco_guard_leave();
+    cco_reentry_leave();
     for (int i = 0; i < n; i++)
         cco_wait(&requests[i]);
     free(requests);
@@ -219,7 +219,7 @@ void cco_runtime_end(void)
     __atomic_store_n(&now, ENDED, __ATOMIC_RELEASE);
     cco_signals_end();
     if (runs && ours)
-        finalize();
+        runtime_finalize();
     runs = false;
     free(images.pads);
     images = (cco_images){0};

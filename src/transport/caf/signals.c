@@ -22,7 +22,7 @@ static MPI_Request coming = MPI_REQUEST_NULL;
 static int claimed; /* by a thread, `next` and `coming` */
 static int tellers; /* that have not told LAST */
 
-static int expect(void)
+static int signals_expect(void)
 {
     return PMPI_Irecv(&next, (int)sizeof next, MPI_BYTE, MPI_ANY_SOURCE, TAG, comm, &coming);
 }
@@ -35,20 +35,20 @@ int cco_signals_begin(MPI_Comm images, char *memory)
     PMPI_Comm_size(comm, &tellers);
     tellers--; /* this rank tells itself nothing */
     base = memory;
-    return tellers > 0 ? expect() : MPI_SUCCESS;
+    return tellers > 0 ? signals_expect() : MPI_SUCCESS;
 }
 
-static int send(int rank, note n)
+static int signals_send(int rank, note n)
 {
     return PMPI_Send(&n, (int)sizeof n, MPI_BYTE, rank, TAG, comm);
 }
 
 int cco_signals_send(int image, size_t at, uint32_t word)
 {
-    return send(image - 1, (note){at, word});
+    return signals_send(image - 1, (note){at, word});
 }
 
-static void take(void)
+static void signals_take(void)
 {
     if (next.word == LAST)
         tellers--;
@@ -58,16 +58,16 @@ static void take(void)
 }
 
 /* One after the other: a message that finds none waiting takes longer. */
-static int take_all(void)
+static int signals_take_all(void)
 {
     int rc = MPI_SUCCESS, here;
     while (tellers > 0 && rc == MPI_SUCCESS) {
         rc = PMPI_Test(&coming, &here, MPI_STATUS_IGNORE);
         if (rc != MPI_SUCCESS || !here)
             break;
-        take();
+        signals_take();
         if (tellers > 0)
-            rc = expect();
+            rc = signals_expect();
     }
     return rc;
 }
@@ -76,7 +76,7 @@ int cco_signals_receive(void)
 {
     if (__atomic_exchange_n(&claimed, 1, __ATOMIC_ACQUIRE))
         return MPI_SUCCESS;
-    const int rc = take_all();
+    const int rc = signals_take_all();
     __atomic_store_n(&claimed, 0, __ATOMIC_RELEASE);
     return rc;
 }
@@ -89,7 +89,7 @@ void cco_signals_end(void)
     PMPI_Comm_rank(comm, &rank);
     PMPI_Comm_size(comm, &size);
     for (int i = 1; i < size; i++)
-        send((rank + i) % size, (note){0, LAST});
+        signals_send((rank + i) % size, (note){0, LAST});
     while (cco_signals_receive() == MPI_SUCCESS && tellers > 0)
         cco_pause(&tries);
     PMPI_Comm_free(&comm);

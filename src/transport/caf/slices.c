@@ -31,28 +31,28 @@ static map taken;
 static leaving *leavings; /* left by this rank, perhaps not by all */
 static int claimed;       /* by a thread, all of the above */
 
-static bool claim(void)
+static bool slices_claim(void)
 {
     return !__atomic_exchange_n(&claimed, 1, __ATOMIC_ACQUIRE);
 }
 
-static void unclaim(void)
+static void slices_unclaim(void)
 {
     __atomic_store_n(&claimed, 0, __ATOMIC_RELEASE);
 }
 
-static bool has(const map *m, int block)
+static bool slices_has(const map *m, int block)
 {
     return m->bits[block / BITS] >> block % BITS & 1;
 }
 
-static void mark(map *m, cco_slice slice)
+static void slices_mark(map *m, cco_slice slice)
 {
     for (int i = slice.first; i < slice.first + slice.blocks; i++)
         m->bits[i / BITS] |= UINT64_C(1) << i % BITS;
 }
 
-static void unmark(map *m, cco_slice slice)
+static void slices_unmark(map *m, cco_slice slice)
 {
     for (int i = slice.first; i < slice.first + slice.blocks; i++)
         m->bits[i / BITS] &= ~(UINT64_C(1) << i % BITS);
@@ -67,7 +67,7 @@ static bool all_left(const leaving *l)
 }
 
 /* Frees the blocks of what all have left. */
-static void reap(void)
+static void slices_reap(void)
 {
     for (leaving **at = &leavings; *at != NULL;) {
         leaving *l = *at;
@@ -75,18 +75,18 @@ static void reap(void)
             at = &l->next;
             continue;
         }
-        unmark(&taken, l->slice);
+        slices_unmark(&taken, l->slice);
         *at = l->next;
         free(l);
     }
 }
 
 /* The first run of `blocks` in `vacant`; none if there is none. */
-static cco_slice find(const map *vacant, int blocks)
+static cco_slice slices_find(const map *vacant, int blocks)
 {
     int run = 0;
     for (int i = 0; i < CCO_BLOCKS; i++) {
-        run = has(vacant, i) ? run + 1 : 0;
+        run = slices_has(vacant, i) ? run + 1 : 0;
         if (run == blocks)
             return (cco_slice){i + 1 - blocks, blocks};
     }
@@ -94,16 +94,16 @@ static cco_slice find(const map *vacant, int blocks)
 }
 
 /* As many blocks in a row as can be had; the same wherever `vacant` is. */
-static cco_slice choose(const map *vacant, int least, int most)
+static cco_slice slices_choose(const map *vacant, int least, int most)
 {
     int count = 0;
     for (int i = 0; i < CCO_BLOCKS; i++)
-        count += has(vacant, i);
+        count += slices_has(vacant, i);
     if (most > count / PART)
         most = count / PART;
     cco_slice slice = {0, 0};
     for (int blocks = most > least ? most : least; blocks >= least && slice.blocks == 0; blocks--)
-        slice = find(vacant, blocks);
+        slice = slices_find(vacant, blocks);
     return slice;
 }
 
@@ -115,7 +115,7 @@ typedef struct offer {
     uint64_t rank_is;
 } offer;
 
-static bool combine(const offer *mine, offer *all, MPI_Comm comm)
+static bool slices_combine(const offer *mine, offer *all, MPI_Comm comm)
 {
     return cco_service_allreduce(mine, all, WORDS + 1, MPI_UINT64_T, MPI_BAND, comm) == MPI_SUCCESS;
 }
@@ -125,7 +125,7 @@ static offer offer_of(bool ready, bool alone)
     offer mine = {.rank_is = (ready ? READY : 0) | (alone ? ALONE : 0)};
     if (ready && alone) {
         cco_signals_receive();
-        reap();
+        slices_reap();
         for (int i = 0; i < WORDS; i++)
             mine.vacant.bits[i] = ~taken.bits[i];
     }
@@ -139,17 +139,17 @@ cco_slice cco_slice_take(int least, int most, bool ready, MPI_Comm comm)
 {
     cco_slice slice = {0, 0};
     for (int i = 0; i < TRIES; i++) {
-        const bool alone = claim();
+        const bool alone = slices_claim();
         const offer mine = offer_of(ready, alone);
         offer all = {.rank_is = 0};
-        const bool agreed = combine(&mine, &all, comm);
+        const bool agreed = slices_combine(&mine, &all, comm);
         const bool go = agreed && all.rank_is == (READY | ALONE);
         if (go) {
-            slice = choose(&all.vacant, least, most);
-            mark(&taken, slice);
+            slice = slices_choose(&all.vacant, least, most);
+            slices_mark(&taken, slice);
         }
         if (alone)
-            unclaim();
+            slices_unclaim();
         if (go || !agreed || !(all.rank_is & READY))
             break;
         sched_yield();
@@ -163,9 +163,9 @@ void cco_slice_leave(cco_slice slice, const uint32_t *left, int ranks)
     if (l == NULL)
         return; /* the blocks are lost */
     *l = (leaving){slice, left, ranks, NULL};
-    while (!claim())
+    while (!slices_claim())
         sched_yield();
     l->next = leavings;
     leavings = l;
-    unclaim();
+    slices_unclaim();
 }

@@ -28,7 +28,7 @@ typedef struct transfer {
     held waiting[];
 } transfer;
 
-static void *open_transfer(void *shared, int messages)
+static void *hook_open_transfer(void *shared, int messages)
 {
     cco_hook *hook = shared;
     transfer *f = calloc(1, sizeof *f + (size_t)messages * sizeof f->waiting[0]);
@@ -45,7 +45,7 @@ static void *open_transfer(void *shared, int messages)
     return NULL;
 }
 
-static void close_transfer(void *data)
+static void hook_close_transfer(void *data)
 {
     transfer *f = data;
     if (f->inner != NULL)
@@ -54,28 +54,28 @@ static void close_transfer(void *data)
     free(f);
 }
 
-static void stamp(void *data, uint64_t stamp)
+static void hook_stamp(void *data, uint64_t stamp)
 {
     const transfer *f = data;
     if (f->inner != NULL && f->hook->inner->stamp != NULL)
         f->hook->inner->stamp(f->inner, stamp);
 }
 
-static int next_call(void *shared)
+static int hook_next_call(void *shared)
 {
     const cco_hook *hook = shared;
     const cco_transport *inner = hook->inner;
     return inner != NULL && inner->call != NULL ? inner->call(hook->shared) : MPI_SUCCESS;
 }
 
-static void give_up(void *shared)
+static void hook_give_up(void *shared)
 {
     const cco_hook *hook = shared;
     if (hook->inner != NULL && hook->inner->give_up != NULL)
         hook->inner->give_up(hook->shared);
 }
 
-static void begin(void *data)
+static void hook_begin(void *data)
 {
     transfer *f = data;
     f->count = f->taken = f->started = 0;
@@ -83,7 +83,7 @@ static void begin(void *data)
         f->hook->inner->begin(f->inner);
 }
 
-static void end(void *data)
+static void hook_end(void *data)
 {
     const transfer *f = data;
     if (f->inner != NULL && f->hook->inner->end != NULL)
@@ -91,7 +91,7 @@ static void end(void *data)
 }
 
 /* Counts and shows an operation; says whether it is the one to fail. */
-static int note(transfer *f, const char *what, int peer, const cco_data *data)
+static int hook_note(transfer *f, const char *what, int peer, const cco_data *data)
 {
     cco_hook *hook = f->hook;
     hook->operations++;
@@ -101,7 +101,7 @@ static int note(transfer *f, const char *what, int peer, const cco_data *data)
 }
 
 /* xorshift64 (G. Marsaglia: Xorshift RNGs, J. Stat. Softw. 8 (2003)). */
-static int chance(uint64_t *seed)
+static int hook_chance(uint64_t *seed)
 {
     *seed ^= *seed << 13;
     *seed ^= *seed >> 7;
@@ -109,7 +109,7 @@ static int chance(uint64_t *seed)
     return (int)(*seed % LONGEST);
 }
 
-static int start(transfer *f, const held *m)
+static int hook_start(transfer *f, const held *m)
 {
     const cco_transport *inner = f->hook->inner;
     f->numbers[m->number] = f->started++;
@@ -117,28 +117,28 @@ static int start(transfer *f, const held *m)
                     : inner->recv(f->inner, m->peer, &m->data);
 }
 
-static int take(transfer *f, held *m)
+static int hook_take(transfer *f, held *m)
 {
-    const int rc = note(f, m->sends ? "send" : "recv", m->peer, &m->data);
+    const int rc = hook_note(f, m->sends ? "send" : "recv", m->peer, &m->data);
     if (rc != MPI_SUCCESS || f->inner == NULL)
         return rc;
     m->number = f->taken++;
     f->numbers[m->number] = NOT_STARTED;
     if (f->hook->seed == 0)
-        return start(f, m);
-    m->left = chance(&f->hook->seed);
+        return hook_start(f, m);
+    m->left = hook_chance(&f->hook->seed);
     f->waiting[f->count++] = *m;
     return MPI_SUCCESS;
 }
 
-static int start_recv(void *data, int peer, const cco_data *to)
+static int hook_start_recv(void *data, int peer, const cco_data *to)
 {
-    return take(data, &(held){.peer = peer, .data = *to});
+    return hook_take(data, &(held){.peer = peer, .data = *to});
 }
 
-static int start_send(void *data, int peer, const cco_data *from)
+static int hook_start_send(void *data, int peer, const cco_data *from)
 {
-    return take(data, &(held){.sends = true, .peer = peer, .data = *from});
+    return hook_take(data, &(held){.sends = true, .peer = peer, .data = *from});
 }
 
 /* Messages match in the order of calls, so none may overtake another of its kind and peer. */
@@ -151,14 +151,14 @@ static bool may_start(const transfer *f, int kept, const held *m)
 }
 
 /* Starts what was held back long enough. */
-static int let_go(transfer *f)
+static int hook_let_go(transfer *f)
 {
     int kept = 0, rc = MPI_SUCCESS;
     for (int i = 0; i < f->count && rc == MPI_SUCCESS; i++) {
         held m = f->waiting[i];
         m.left--;
         if (may_start(f, kept, &m))
-            rc = start(f, &m);
+            rc = hook_start(f, &m);
         else
             f->waiting[kept++] = m;
     }
@@ -167,7 +167,7 @@ static int let_go(transfer *f)
 }
 
 /* What is within has ended all that started there, and counts anew. */
-static void count_anew(transfer *f, bool done)
+static void hook_count_anew(transfer *f, bool done)
 {
     for (int i = 0; i < f->taken; i++)
         if (f->numbers[i] >= 0)
@@ -177,27 +177,27 @@ static void count_anew(transfer *f, bool done)
         f->taken = 0;
 }
 
-static int test(void *data, bool *done)
+static int hook_test(void *data, bool *done)
 {
     transfer *f = data;
     bool ended = true;
-    int rc = let_go(f);
+    int rc = hook_let_go(f);
     if (rc == MPI_SUCCESS && f->inner != NULL)
         rc = f->hook->inner->test(f->inner, &ended);
     *done = ended && f->count == 0;
     if (rc == MPI_SUCCESS && ended)
-        count_anew(f, *done);
+        hook_count_anew(f, *done);
     return rc;
 }
 
-static int lost(void *data)
+static int hook_lost(void *data)
 {
     const transfer *f = data;
     const cco_transport *inner = f->hook->inner;
     return inner != NULL && inner->lost != NULL ? inner->lost(f->inner) : MPI_SUCCESS;
 }
 
-static int over(void *data, int number, bool *over)
+static int hook_over(void *data, int number, bool *over)
 {
     const transfer *f = data;
     const cco_transport *inner = f->hook->inner;
@@ -207,7 +207,7 @@ static int over(void *data, int number, bool *over)
     return inner->over(f->inner, f->numbers[number], over);
 }
 
-static void abandon(void *data)
+static void hook_abandon(void *data)
 {
     transfer *f = data;
     f->count = 0;
@@ -215,20 +215,21 @@ static void abandon(void *data)
         f->hook->inner->abandon(f->inner);
 }
 
-static int copy(void *data, const cco_data *from, const cco_data *to)
+static int hook_copy(void *data, const cco_data *from, const cco_data *to)
 {
     transfer *f = data;
-    const int rc = note(f, "copy", -1, from);
+    const int rc = hook_note(f, "copy", -1, from);
     if (rc != MPI_SUCCESS)
         return rc;
     return f->inner != NULL ? f->hook->inner->copy(f->inner, from, to)
                             : cco_mpi_copy(NULL, from, to);
 }
 
-static int reduce(void *data, const cco_data *from, const cco_data *into, const cco_reduce_op *op)
+static int hook_reduce(void *data, const cco_data *from, const cco_data *into,
+                       const cco_reduce_op *op)
 {
     transfer *f = data;
-    const int rc = note(f, "reduce", -1, from);
+    const int rc = hook_note(f, "reduce", -1, from);
     if (rc != MPI_SUCCESS)
         return rc;
     return f->inner != NULL ? f->hook->inner->reduce(f->inner, from, into, op)
@@ -237,19 +238,19 @@ static int reduce(void *data, const cco_data *from, const cco_data *into, const 
 
 const cco_transport cco_transport_hook = {
     .name = "hook",
-    .open = open_transfer,
-    .close = close_transfer,
-    .stamp = stamp,
-    .call = next_call,
-    .give_up = give_up,
-    .begin = begin,
-    .end = end,
-    .recv = start_recv,
-    .send = start_send,
-    .test = test,
-    .lost = lost,
-    .over = over,
-    .abandon = abandon,
-    .copy = copy,
-    .reduce = reduce,
+    .open = hook_open_transfer,
+    .close = hook_close_transfer,
+    .stamp = hook_stamp,
+    .call = hook_next_call,
+    .give_up = hook_give_up,
+    .begin = hook_begin,
+    .end = hook_end,
+    .recv = hook_start_recv,
+    .send = hook_start_send,
+    .test = hook_test,
+    .lost = hook_lost,
+    .over = hook_over,
+    .abandon = hook_abandon,
+    .copy = hook_copy,
+    .reduce = hook_reduce,
 };

@@ -13,14 +13,14 @@ enum {
     LINE = 64,
 };
 
-static size_t step_of(const cco_layout *layout)
+static size_t elements_step_of(const cco_layout *layout)
 {
     return (size_t)(layout->extent < 0 ? -layout->extent : layout->extent);
 }
 
 size_t cco_elements_most(const cco_layout *layout, size_t bytes)
 {
-    const size_t step = step_of(layout), all = bytes / layout->size;
+    const size_t step = elements_step_of(layout), all = bytes / layout->size;
     size_t most = PACKED / layout->size;
     if (step > 0 && most > SPREAD / step)
         most = SPREAD / step;
@@ -29,15 +29,15 @@ size_t cco_elements_most(const cco_layout *layout, size_t bytes)
 }
 
 /* Memory of `most` elements, and what is lost where they begin between two lines. */
-static size_t half(const cco_layout *layout, size_t most)
+static size_t elements_half(const cco_layout *layout, size_t most)
 {
-    const size_t reach = most * step_of(layout) + layout->spill;
+    const size_t reach = most * elements_step_of(layout) + layout->spill;
     return (reach / LINE + 2) * LINE;
 }
 
 size_t cco_elements_room(const cco_layout *layout, size_t most)
 {
-    return 2 * half(layout, most);
+    return 2 * elements_half(layout, most);
 }
 
 void cco_elements_place(cco_elements *e, char *memory, ptrdiff_t low)
@@ -46,7 +46,7 @@ void cco_elements_place(cco_elements *e, char *memory, ptrdiff_t low)
     const ptrdiff_t first = low + (extent < 0 ? (ptrdiff_t)(e->most - 1) * extent : 0);
     const uintptr_t lines = (uintptr_t)first & ~(uintptr_t)(LINE - 1); /* rounded down */
     e->operand = (char *)((uintptr_t)memory - lines);
-    e->result = (char *)((uintptr_t)memory + half(&e->layout, e->most) - lines);
+    e->result = (char *)((uintptr_t)memory + elements_half(&e->layout, e->most) - lines);
 }
 
 int cco_elements_start(const cco_elements *e, const char *packed, size_t n)

@@ -12,7 +12,7 @@ enum { STAGE = 4096 }; /* bytes of the stack for data on their way from one layo
 
 /* Both sides have gaps, perhaps different ones: by way of packed
  * bytes. */
-static int convert(const cco_data *from, const cco_data *to)
+static int local_convert(const cco_data *from, const cco_data *to)
 {
     char stage[STAGE], *packed = stage;
     const size_t bytes = cco_data_bytes(from);
@@ -37,7 +37,7 @@ int cco_mpi_copy(void *transfer, const cco_data *from, const cco_data *to)
         return cco_type_pack(to->at, from->at, from->count, from->layout->type);
     if (from->layout->dense)
         return cco_type_unpack(to->at, to->count, to->layout->type, from->at);
-    return convert(from, to);
+    return local_convert(from, to);
 }
 
 int cco_mpi_reduce(void *transfer, const cco_data *from, const cco_data *into,

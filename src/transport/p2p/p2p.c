@@ -24,7 +24,7 @@ typedef struct transfer {
     MPI_Request requests[];
 } transfer;
 
-static void *open_transfer(void *shared, int messages)
+static void *p2p_open_transfer(void *shared, int messages)
 {
     const size_t n = (size_t)messages;
     const size_t requests = n * sizeof(MPI_Request), statuses = n * sizeof(MPI_Status);
@@ -38,20 +38,20 @@ static void *open_transfer(void *shared, int messages)
 }
 
 /* Calls must not take each other's messages, where one was given up. */
-static int next_call(void *shared)
+static int p2p_next_call(void *shared)
 {
     cco_p2p *p2p = shared;
     p2p->tag = cco_channel_call(p2p->channel);
     return p2p->tag >= 0 ? MPI_SUCCESS : MPI_ERR_OTHER;
 }
 
-static void give_up(void *shared)
+static void p2p_give_up(void *shared)
 {
     cco_p2p *p2p = shared;
     __atomic_store_n(&p2p->channel->broken, true, __ATOMIC_RELAXED);
 }
 
-static void begin(void *data)
+static void p2p_begin(void *data)
 {
     transfer *f = data;
     f->comm = f->shared->channel->comm;
@@ -96,14 +96,14 @@ static inline int send_few(transfer *f, int peer, const cco_data *from)
     return rc;
 }
 
-static int start_recv(void *data, int peer, const cco_data *to)
+static int p2p_start_recv(void *data, int peer, const cco_data *to)
 {
     transfer *f = data;
     f->peers[f->count] = peer;
     return to->count > INT_MAX ? start_wide(f, peer, to, false) : recv_few(f, peer, to);
 }
 
-static int start_send(void *data, int peer, const cco_data *from)
+static int p2p_start_send(void *data, int peer, const cco_data *from)
 {
     transfer *f = data;
     f->peers[f->count] = peer;
@@ -115,7 +115,7 @@ static int start_send(void *data, int peer, const cco_data *from)
 #pragma GCC diagnostic ignored "-Wstringop-overflow"
 #endif
 
-static int class_of(int error)
+static int p2p_class_of(int error)
 {
     int class = error;
     PMPI_Error_class(error, &class);
@@ -123,16 +123,16 @@ static int class_of(int error)
 }
 
 /* The error of several requests: messages may be longer than their receivers take. */
-__attribute__((noinline, cold)) static int cause(const transfer *f, int count, int rc)
+__attribute__((noinline, cold)) static int p2p_cause(const transfer *f, int count, int rc)
 {
-    const bool several = count > 1 && class_of(rc) == MPI_ERR_IN_STATUS;
+    const bool several = count > 1 && p2p_class_of(rc) == MPI_ERR_IN_STATUS;
     for (int i = 0; i < count && several; i++)
-        if (class_of(f->statuses[i].MPI_ERROR) == MPI_ERR_TRUNCATE)
+        if (p2p_class_of(f->statuses[i].MPI_ERROR) == MPI_ERR_TRUNCATE)
             return MPI_ERR_TRUNCATE;
     return cco_awaited_cause(f->shared->channel, rc);
 }
 
-static inline int look(transfer *f, bool *done)
+static inline int p2p_look(transfer *f, bool *done)
 {
     int flag = 0;
     const int rc = f->count == 1 ? PMPI_Test(f->requests, &flag, MPI_STATUS_IGNORE)
@@ -144,26 +144,26 @@ static inline int look(transfer *f, bool *done)
     if (rc == MPI_SUCCESS)
         return rc;
     *done = false;
-    return cause(f, count, rc);
+    return p2p_cause(f, count, rc);
 }
 
-static int test(void *data, bool *done)
+static int p2p_test(void *data, bool *done)
 {
     transfer *f = data;
-    const int rc = look(f, done);
+    const int rc = p2p_look(f, done);
     if (*done)
         f->awaited = (cco_awaited){0};
     return rc;
 }
 
-static int lost(void *data)
+static int p2p_lost(void *data)
 {
     transfer *f = data;
     return cco_awaited_lost(&f->awaited, f->shared->watch, f->shared->channel, f->count,
                             f->requests, f->peers);
 }
 
-static int over(void *data, int number, bool *over)
+static int p2p_over(void *data, int number, bool *over)
 {
     transfer *f = data;
     int flag = 0;
@@ -172,10 +172,10 @@ static int over(void *data, int number, bool *over)
     return rc;
 }
 
-static void abandon(void *data)
+static void p2p_abandon(void *data)
 {
     transfer *f = data;
-    give_up(f->shared);
+    p2p_give_up(f->shared);
     for (int i = 0; i < f->count; i++)
         if (f->requests[i] != MPI_REQUEST_NULL)
             cco_ulfm_give_up(&f->requests[i]);
@@ -183,7 +183,7 @@ static void abandon(void *data)
     f->awaited = (cco_awaited){0};
 }
 
-static int go_on(cco_engine *e)
+static int p2p_go_on(cco_engine *e)
 {
     return cco_engine_loop(e, &cco_transport_p2p);
 }
@@ -201,13 +201,13 @@ static int send_now(void *data, int peer, const cco_data *from)
 
 static int look_now(void *data, bool *done)
 {
-    return look(data, done);
+    return p2p_look(data, done);
 }
 
 static const cco_transport at_once = {
     .tests_mpi = true,
     .words = true,
-    .begin = begin,
+    .begin = p2p_begin,
     .recv = recv_now,
     .send = send_now,
     .test = look_now,
@@ -224,7 +224,7 @@ static void note_peers(const cco_engine *e)
             f->peers[i++] = t->peer;
 }
 
-static int run(cco_engine *e, const cco_binding *binding)
+static int p2p_run(cco_engine *e, const cco_binding *binding)
 {
     int rc = MPI_SUCCESS;
     if (e->wide)
@@ -239,21 +239,21 @@ static int run(cco_engine *e, const cco_binding *binding)
 
 const cco_transport cco_transport_p2p = {
     .name = "p2p",
-    .go_on = go_on,
-    .run = run,
+    .go_on = p2p_go_on,
+    .run = p2p_run,
     .tests_mpi = true,
     .words = true,
-    .open = open_transfer,
+    .open = p2p_open_transfer,
     .close = free,
-    .call = next_call,
-    .give_up = give_up,
-    .begin = begin,
-    .recv = start_recv,
-    .send = start_send,
-    .test = test,
-    .lost = lost,
-    .over = over,
-    .abandon = abandon,
+    .call = p2p_next_call,
+    .give_up = p2p_give_up,
+    .begin = p2p_begin,
+    .recv = p2p_start_recv,
+    .send = p2p_start_send,
+    .test = p2p_test,
+    .lost = p2p_lost,
+    .over = p2p_over,
+    .abandon = p2p_abandon,
     .copy = cco_local_copy,
     .reduce = cco_local_reduce,
 };

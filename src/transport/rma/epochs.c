@@ -13,7 +13,7 @@
  * given up. */
 enum { OFFERED = 0, TURNED = 4, WANTED = 8, EXPOSED = 12, LEFT = 16 };
 
-static bool make_room(cco_epochs *e, size_t n)
+static bool rma_epochs_make_room(cco_epochs *e, size_t n)
 {
     e->pairs = calloc(n, sizeof *e->pairs);
     e->list = calloc(n, sizeof *e->list);
@@ -34,7 +34,7 @@ const char *cco_epochs_open(cco_epochs *e, size_t piece, MPI_Comm comm, bool sha
     if (why == NULL)
         why = cco_window_make_bare(&e->data, n * (CCO_FRAGMENT_HEAD + piece), comm,
                                    CCO_WINDOW_POSTED, life);
-    if (why == NULL && !cco_all(make_room(e, n), comm))
+    if (why == NULL && !cco_service_all(rma_epochs_make_room(e, n), comm))
         why = "no memory";
     if (why == NULL)
         PMPI_Comm_group(comm, &e->everybody);
@@ -59,27 +59,27 @@ void cco_epochs_close(cco_epochs *e, bool retire)
     *e = (cco_epochs){0};
 }
 
-static int tell(cco_epochs *e, int peer, size_t at, uint32_t word)
+static int rma_epochs_tell(cco_epochs *e, int peer, size_t at, uint32_t word)
 {
     return cco_line_tell(&e->words.area, peer, at, word);
 }
 
 /* Where what a rank sends lies, a head and a piece. */
-static size_t slot_of(const cco_epochs *e, int rank)
+static size_t rma_epochs_slot_of(const cco_epochs *e, int rank)
 {
     return (size_t)rank * (CCO_FRAGMENT_HEAD + e->piece);
 }
 
-static int leave(cco_epochs *e, int error)
+static int rma_epochs_leave(cco_epochs *e, int error)
 {
     for (int i = 0; i < e->words.area.size && error != MPI_SUCCESS; i++)
         if (i != e->words.area.rank)
-            tell(e, i, LEFT, (uint32_t)error);
+            rma_epochs_tell(e, i, LEFT, (uint32_t)error);
     return error;
 }
 
 /* The exposure has ended: its pieces are here. */
-static int take(cco_fragments *f)
+static int rma_epochs_take(cco_fragments *f)
 {
     cco_epochs *e = f->shared;
     int rc = MPI_SUCCESS;
@@ -88,20 +88,20 @@ static int take(cco_fragments *f)
         if (!cco_turns_has(&e->turns, one, false) || !e->data.open[one->peer])
             continue;
         e->data.open[one->peer] = false;
-        rc = cco_fragment_take(f, one, e->data.area.share + slot_of(e, one->peer), e->piece,
-                               &e->unlike);
+        rc = cco_fragment_take(f, one, e->data.area.share + rma_epochs_slot_of(e, one->peer),
+                               e->piece, &e->unlike);
     }
-    return leave(e, rc);
+    return rma_epochs_leave(e, rc);
 }
 
 /* Functions of the MPI, called and not pointed to: the loader may find what is called later, and
  * must where the preload library meets a process without MPI. */
-static int post(MPI_Group group, int assert, MPI_Win win)
+static int rma_epochs_post(MPI_Group group, int assert, MPI_Win win)
 {
     return PMPI_Win_post(group, assert, win);
 }
 
-static int start(MPI_Group group, int assert, MPI_Win win)
+static int rma_epochs_start(MPI_Group group, int assert, MPI_Win win)
 {
     return PMPI_Win_start(group, assert, win);
 }
@@ -117,7 +117,7 @@ static int open_epoch(cco_epochs *e, int n, int (*open)(MPI_Group group, int ass
 }
 
 /* Says which offers this rank wants, and exposes the window to those who have turned to it. */
-static int expose(cco_fragments *f)
+static int rma_epochs_expose(cco_fragments *f)
 {
     cco_epochs *e = f->shared;
     int n = 0, rc = MPI_SUCCESS;
@@ -128,7 +128,7 @@ static int expose(cco_fragments *f)
         cco_epochs_pair *pair = &e->pairs[one->peer];
         if (pair->wanted == pair->exposed &&
             cco_line_word(&e->words.area, one->peer, OFFERED) != pair->wanted)
-            rc = tell(e, one->peer, WANTED, ++pair->wanted);
+            rc = rma_epochs_tell(e, one->peer, WANTED, ++pair->wanted);
         if (pair->wanted == pair->exposed ||
             cco_line_word(&e->words.area, one->peer, TURNED) == pair->exposed)
             continue;
@@ -137,14 +137,14 @@ static int expose(cco_fragments *f)
     }
     if (n == 0 || rc != MPI_SUCCESS)
         return rc;
-    rc = open_epoch(e, n, post);
+    rc = open_epoch(e, n, rma_epochs_post);
     e->exposed = rc == MPI_SUCCESS;
     for (int i = 0; i < n && rc == MPI_SUCCESS; i++)
-        rc = tell(e, e->list[i], EXPOSED, ++e->pairs[e->list[i]].exposed);
+        rc = rma_epochs_tell(e, e->list[i], EXPOSED, ++e->pairs[e->list[i]].exposed);
     return rc;
 }
 
-static int receive(cco_fragments *f)
+static int rma_epochs_receive(cco_fragments *f)
 {
     cco_epochs *e = f->shared;
     int ended = 0, rc = MPI_SUCCESS;
@@ -154,20 +154,21 @@ static int receive(cco_fragments *f)
             return rc;
         e->exposed = false;
         e->turns.pass++;
-        rc = take(f);
+        rc = rma_epochs_take(f);
     }
     e->turns.pass++;
-    return rc == MPI_SUCCESS ? expose(f) : rc;
+    return rc == MPI_SUCCESS ? rma_epochs_expose(f) : rc;
 }
 
 /* Puts a piece to the receiver that has exposed its window for it. */
-static int put(cco_fragments *f, cco_fragment *one)
+static int rma_epochs_put(cco_fragments *f, cco_fragment *one)
 {
     cco_epochs *e = f->shared;
     e->list[0] = one->peer;
-    int rc = open_epoch(e, 1, start);
+    int rc = open_epoch(e, 1, rma_epochs_start);
     if (rc == MPI_SUCCESS)
-        rc = cco_window_put_piece(&e->data, one, slot_of(e, e->words.area.rank), e->piece);
+        rc = cco_window_put_piece(&e->data, one, rma_epochs_slot_of(e, e->words.area.rank),
+                                  e->piece);
     if (rc == MPI_SUCCESS)
         rc = PMPI_Win_complete(e->data.win);
     e->data.turned_to = -1;
@@ -177,34 +178,34 @@ static int put(cco_fragments *f, cco_fragment *one)
 
 /* One step with a message that has its turn: offers its next piece, turns to its receiver if that
  * wants it, or puts it if the window is exposed. */
-static int serve(cco_fragments *f, cco_fragment *one)
+static int rma_epochs_serve(cco_fragments *f, cco_fragment *one)
 {
     cco_epochs *e = f->shared;
     const int peer = one->peer;
     cco_epochs_pair *pair = &e->pairs[peer];
     if (e->data.turned_to == peer)
-        return cco_line_word(&e->words.area, peer, EXPOSED) == pair->turned ? put(f, one)
+        return cco_line_word(&e->words.area, peer, EXPOSED) == pair->turned ? rma_epochs_put(f, one)
                                                                             : MPI_SUCCESS;
     if (pair->offered == pair->turned)
-        return tell(e, peer, OFFERED, ++pair->offered);
+        return rma_epochs_tell(e, peer, OFFERED, ++pair->offered);
     if (e->data.turned_to >= 0 || cco_line_word(&e->words.area, peer, WANTED) != pair->offered)
         return MPI_SUCCESS;
     e->data.turned_to = peer;
-    return tell(e, peer, TURNED, ++pair->turned);
+    return rma_epochs_tell(e, peer, TURNED, ++pair->turned);
 }
 
-static int send(cco_fragments *f)
+static int rma_epochs_send(cco_fragments *f)
 {
     cco_epochs *e = f->shared;
     int rc = MPI_SUCCESS;
     e->turns.pass++;
     for (int i = 0; i < f->count && rc == MPI_SUCCESS; i++)
         if (cco_turns_has(&e->turns, &f->list[i], true))
-            rc = serve(f, &f->list[i]);
+            rc = rma_epochs_serve(f, &f->list[i]);
     return rc;
 }
 
-static int test(void *transfer, bool *done)
+static int rma_epochs_test(void *transfer, bool *done)
 {
     cco_fragments *f = transfer;
     cco_epochs *e = f->shared;
@@ -213,16 +214,16 @@ static int test(void *transfer, bool *done)
     if (rc == MPI_SUCCESS && f->count > 0)
         rc = words->kind->look(words);
     if (rc == MPI_SUCCESS && f->count > 0)
-        rc = receive(f);
+        rc = rma_epochs_receive(f);
     if (rc == MPI_SUCCESS && f->count > 0)
-        rc = send(f);
+        rc = rma_epochs_send(f);
     *done = rc == MPI_SUCCESS && cco_fragments_done(f);
     return rc;
 }
 
 /* Whether a rank has met an unlike call, or a peer has passed: what that had put would be here,
  * unless it is on its way to where this rank has exposed the window. */
-static int lost(void *transfer)
+static int rma_epochs_lost(void *transfer)
 {
     const cco_fragments *f = transfer;
     cco_epochs *e = f->shared;
@@ -236,29 +237,29 @@ static int lost(void *transfer)
     for (int i = 0; i < f->count; i++) {
         const int peer = f->list[i].peer;
         if (peer >= 0 && !e->data.open[peer] && cco_fragments_passed(f, peer, &there))
-            return leave(e, cco_fragments_elsewhere(f, there, peer, &e->unlike));
+            return rma_epochs_leave(e, cco_fragments_elsewhere(f, there, peer, &e->unlike));
     }
     return MPI_SUCCESS;
 }
 
-static void begin(void *transfer)
+static void rma_epochs_begin(void *transfer)
 {
     cco_fragments *f = transfer;
     cco_epochs *e = f->shared;
     cco_fragments_begin(f, &e->words.area, ++e->schedules);
 }
 
-static void give_up(void *shared)
+static void rma_epochs_give_up(void *shared)
 {
     cco_epochs *e = shared;
     e->broken = true;
 }
 
-static void abandon(void *transfer)
+static void rma_epochs_abandon(void *transfer)
 {
     cco_fragments *f = transfer;
     cco_fragments_drop(f);
-    give_up(f->shared);
+    rma_epochs_give_up(f->shared);
 }
 
 const cco_transport cco_transport_epochs = {
@@ -266,14 +267,14 @@ const cco_transport cco_transport_epochs = {
     .open = cco_fragments_open,
     .close = free,
     .stamp = cco_fragments_stamp,
-    .give_up = give_up,
-    .begin = begin,
+    .give_up = rma_epochs_give_up,
+    .begin = rma_epochs_begin,
     .end = cco_fragments_end,
     .recv = cco_fragments_recv,
     .send = cco_fragments_send,
-    .test = test,
-    .lost = lost,
-    .abandon = abandon,
+    .test = rma_epochs_test,
+    .lost = rma_epochs_lost,
+    .abandon = rma_epochs_abandon,
     .copy = cco_mpi_copy,
     .reduce = cco_mpi_reduce,
 };

@@ -19,7 +19,7 @@ bool cco_window_can_share(MPI_Comm comm)
         PMPI_Comm_free(&node);
     }
     PMPI_Comm_free(&copy);
-    return cco_all(here == ranks, comm);
+    return cco_service_all(here == ranks, comm);
 }
 
 int cco_window_share(cco_window *w, size_t bytes, MPI_Comm comm, void **base)

@@ -28,14 +28,15 @@ enum {
     WHOLE = 64, /* windows are multiples of that: MPICH 4 errs about others (docs/mpi-defects.md) */
 };
 
-static cco_window *of(cco_area *area)
+static cco_window *window_of_it(cco_area *area)
 {
     return (cco_window *)area; /* its first member */
 }
 
-static int put(cco_area *area, int peer, size_t at, const void *from, size_t n)
+static int window_put(cco_area *area, int peer, size_t at, const void *from, size_t n)
 {
-    return PMPI_Put(from, (int)n, MPI_BYTE, peer, (MPI_Aint)at, (int)n, MPI_BYTE, of(area)->win);
+    return PMPI_Put(from, (int)n, MPI_BYTE, peer, (MPI_Aint)at, (int)n, MPI_BYTE,
+                    window_of_it(area)->win);
 }
 
 int cco_window_put_piece(const cco_window *w, cco_fragment *one, size_t at, size_t most)
@@ -52,20 +53,21 @@ int cco_window_put_piece(const cco_window *w, cco_fragment *one, size_t at, size
                                         MPI_BYTE, w->win);
 }
 
-static int get(cco_area *area, int peer, size_t at, void *to, size_t n)
+static int window_get(cco_area *area, int peer, size_t at, void *to, size_t n)
 {
-    return PMPI_Get(to, (int)n, MPI_BYTE, peer, (MPI_Aint)at, (int)n, MPI_BYTE, of(area)->win);
+    return PMPI_Get(to, (int)n, MPI_BYTE, peer, (MPI_Aint)at, (int)n, MPI_BYTE,
+                    window_of_it(area)->win);
 }
 
-static int complete(cco_area *area, int peer)
+static int window_complete(cco_area *area, int peer)
 {
-    return PMPI_Win_flush(peer, of(area)->win);
+    return PMPI_Win_flush(peer, window_of_it(area)->win);
 }
 
-/* The synchronisation before it is for what this rank wrote into its own share. */
-static int tell(cco_area *area, int peer, size_t at, uint32_t word)
+/* The synchronization before it is for what this rank wrote into its own share. */
+static int window_tell(cco_area *area, int peer, size_t at, uint32_t word)
 {
-    const MPI_Win win = of(area)->win;
+    const MPI_Win win = window_of_it(area)->win;
     int rc = PMPI_Win_sync(win);
     if (rc == MPI_SUCCESS)
         rc = PMPI_Accumulate(&word, 1, MPI_UINT32_T, peer, (MPI_Aint)at, 1, MPI_UINT32_T,
@@ -75,14 +77,18 @@ static int tell(cco_area *area, int peer, size_t at, uint32_t word)
 
 /* Where messages carry what others put and get, the MPI must be called for it to get on; no call of
  * windows promises that, a probe does. */
-static int look(cco_area *area)
+static int window_look(cco_area *area)
 {
     const int rc = cco_area_progress_mpi(area, LOOKS);
-    return rc == MPI_SUCCESS ? PMPI_Win_sync(of(area)->win) : rc;
+    return rc == MPI_SUCCESS ? PMPI_Win_sync(window_of_it(area)->win) : rc;
 }
 
-static const cco_area_kind kind = {
-    .name = "window", .put = put, .get = get, .complete = complete, .tell = tell, .look = look};
+static const cco_area_kind kind = {.name = "window",
+                                   .put = window_put,
+                                   .get = window_get,
+                                   .complete = window_complete,
+                                   .tell = window_tell,
+                                   .look = window_look};
 
 /* Words are waited for in this rank's own memory, which must be what others write to. */
 static bool is_unified(MPI_Win win)
@@ -99,7 +105,7 @@ const char *cco_window_refused(MPI_Comm comm)
 #if defined(OMPI_MAJOR_VERSION) && OMPI_MAJOR_VERSION < 5
     int level = MPI_THREAD_SINGLE;
     PMPI_Query_thread(&level);
-    if (!cco_all(level < MPI_THREAD_MULTIPLE, comm) && !cco_window_can_share(comm))
+    if (!cco_service_all(level < MPI_THREAD_MULTIPLE, comm) && !cco_window_can_share(comm))
         return "this Open MPI has no windows between hosts with MPI_THREAD_MULTIPLE";
 #else
     (void)comm;
@@ -120,7 +126,7 @@ static int open_directory(void)
 /* Does not wait for ever for another job, which may have been stopped just then, but for threads of
  * this one: without the lock they overwrite memory.  Nor at all where there are no such locks, as
  * on some file systems. */
-static void lock(int directory, bool threads)
+static void window_lock(int directory, bool threads)
 {
     const struct timespec nap = {.tv_nsec = MILLISECOND / 10};
     for (int i = 0; threads || i < 10 * PATIENCE; i += !threads) {
@@ -148,13 +154,13 @@ static struct turn take_turn(MPI_Comm comm)
     int rank, level = MPI_THREAD_SINGLE;
     PMPI_Comm_rank(comm, &rank);
     PMPI_Query_thread(&level);
-    turn.threads = !cco_all(level < MPI_THREAD_MULTIPLE, comm) && OMPI_MAJOR_VERSION >= 5;
+    turn.threads = !cco_service_all(level < MPI_THREAD_MULTIPLE, comm) && OMPI_MAJOR_VERSION >= 5;
     if (rank == 0 && (turn.threads || OMPI_MAJOR_VERSION < 5))
         turn.directory = open_directory();
     if (turn.directory >= 0)
-        lock(turn.directory, turn.threads);
+        window_lock(turn.directory, turn.threads);
     if (turn.threads)
-        cco_all(true, comm);
+        cco_service_all(true, comm);
 #else
     (void)comm;
 #endif
@@ -164,12 +170,12 @@ static struct turn take_turn(MPI_Comm comm)
 static void end_turn(const struct turn *turn, MPI_Comm comm)
 {
     if (turn->threads)
-        cco_all(true, comm);
+        cco_service_all(true, comm);
     if (turn->directory >= 0)
         close(turn->directory);
 }
 
-static int make(cco_window *w, size_t bytes, MPI_Comm comm, bool shared)
+static int window_make(cco_window *w, size_t bytes, MPI_Comm comm, bool shared)
 {
     void *base = NULL;
     const MPI_Aint whole = (MPI_Aint)((bytes + WHOLE - 1) / WHOLE * WHOLE);
@@ -200,14 +206,14 @@ static int kept;
  * would free the window. */
 static const char *may_keep(MPI_Comm comm)
 {
-    if (!cco_all(cco_in_world(comm), comm))
+    if (!cco_service_all(cco_in_world(comm), comm))
         return "its ranks are of several worlds, or of a session: windows would outlive them";
-    if (!cco_all(__atomic_load_n(&kept, __ATOMIC_RELAXED) < MOST, comm))
+    if (!cco_service_all(__atomic_load_n(&kept, __ATOMIC_RELAXED) < MOST, comm))
         return "its ranks keep as many windows as they may";
     return NULL;
 }
 
-static void count(const cco_window *w, int change)
+static void window_count(const cco_window *w, int change)
 {
     if (w->life == CCO_WINDOW_KEPT)
         __atomic_fetch_add(&kept, change, __ATOMIC_RELAXED);
@@ -220,12 +226,12 @@ static const char *make_on_copy(cco_window *w, size_t bytes, MPI_Comm comm)
     w->copy = cco_comm_copy(comm);
     if (w->copy == MPI_COMM_NULL)
         return "the MPI could not make a communicator";
-    const bool made = make(w, bytes, w->copy, w->use == CCO_WINDOW_SHARED) == MPI_SUCCESS;
-    if (!cco_all(made && !cco_disagrees(), comm))
+    const bool made = window_make(w, bytes, w->copy, w->use == CCO_WINDOW_SHARED) == MPI_SUCCESS;
+    if (!cco_service_all(made && !cco_inject_mismatch(), comm))
         why = "the MPI makes no window";
-    else if (!cco_all(is_unified(w->win), comm))
+    else if (!cco_service_all(is_unified(w->win), comm))
         why = "windows of this MPI have separate memories";
-    if (why != NULL && cco_all(w->win != MPI_WIN_NULL, comm))
+    if (why != NULL && cco_service_all(w->win != MPI_WIN_NULL, comm))
         PMPI_Win_free(&w->win);
     if (why != NULL)
         PMPI_Comm_free(&w->copy);
@@ -246,7 +252,7 @@ static const char *make_new(cco_window *w, size_t bytes, MPI_Comm comm)
         *w = (cco_window){.win = MPI_WIN_NULL};
         return why;
     }
-    count(w, 1);
+    window_count(w, 1);
     w->number = cco_teardown_number(comm);
     return NULL;
 }
@@ -278,7 +284,7 @@ const char *cco_window_make(cco_window *w, size_t bytes, size_t zero, MPI_Comm c
     if (!w->locked)
         w->locked = PMPI_Win_lock_all(MPI_MODE_NOCHECK, w->win) == MPI_SUCCESS;
     PMPI_Win_sync(w->win);
-    cco_all(true, comm); /* nobody writes before all have come here */
+    cco_service_all(true, comm); /* nobody writes before all have come here */
     return NULL;
 }
 
@@ -308,7 +314,7 @@ static void end_epochs(const cco_window *w)
     free(exposed);
 }
 
-static void end(void *what)
+static void window_end(void *what)
 {
     cco_window *w = what;
     if (w->use == CCO_WINDOW_POSTED)
@@ -319,7 +325,7 @@ static void end(void *what)
     PMPI_Win_free(&w->win);
     PMPI_Comm_free(&w->copy);
     free(w->area.shares);
-    count(w, -1);
+    window_count(w, -1);
     free(w);
 }
 
@@ -332,7 +338,7 @@ void cco_window_free(cco_window *w)
         cco_fatal("no memory to free a window");
     *last = *w;
     *w = (cco_window){0};
-    cco_teardown(last->number, end, last);
+    cco_teardown(last->number, window_end, last);
 }
 
 void cco_window_retire(cco_window *w)

@@ -32,7 +32,7 @@ void cco_window_pool_keep(const cco_window *window)
 typedef bool (*wanted)(const cco_window *window, const void *what);
 
 /* The first that is wanted, out of the list; NULL if none is. */
-static entry *take_out(wanted is, const void *what)
+static entry *window_pool_take_out(wanted is, const void *what)
 {
     pthread_mutex_lock(&lock);
     entry **link = &entries;
@@ -79,12 +79,13 @@ static bool is_number(const cco_window *w, const void *what)
     return w->number == *(const uint64_t *)what && !w->broken;
 }
 
-static entry *offer(const cco_window *wanted_window, size_t bytes, MPI_Comm comm, int size)
+static entry *window_pool_offer(const cco_window *wanted_window, size_t bytes, MPI_Comm comm,
+                                int size)
 {
     wish q = {.use = wanted_window->use, .bytes = bytes, .size = size};
     if (PMPI_Comm_group(comm, &q.group) != MPI_SUCCESS)
         return NULL;
-    entry *found = take_out(is_of, &q);
+    entry *found = window_pool_take_out(is_of, &q);
     PMPI_Group_free(&q.group);
     return found;
 }
@@ -96,13 +97,13 @@ bool cco_window_pool_take(cco_window *window, size_t bytes, MPI_Comm comm)
     int rank, size;
     PMPI_Comm_rank(comm, &rank);
     PMPI_Comm_size(comm, &size);
-    if (rank == 0 && (mine = offer(window, bytes, comm, size)) != NULL)
+    if (rank == 0 && (mine = window_pool_offer(window, bytes, comm, size)) != NULL)
         number = mine->window.number;
     if (cco_service_bcast(&number, sizeof number, comm) != MPI_SUCCESS || number == 0)
         return false;
     if (rank != 0)
-        mine = take_out(is_number, &number);
-    const bool all = cco_all(mine != NULL && !cco_disagrees(), comm);
+        mine = window_pool_take_out(is_number, &number);
+    const bool all = cco_service_all(mine != NULL && !cco_inject_mismatch(), comm);
     if (all)
         *window = mine->window;
     if (all)
@@ -119,7 +120,7 @@ static bool is_held(const cco_window *w, const void *what)
 
 bool cco_window_pool_any(cco_window *window, bool all)
 {
-    entry *found = take_out(is_held, &all);
+    entry *found = window_pool_take_out(is_held, &all);
     if (found == NULL)
         return false;
     *window = found->window;

@@ -31,7 +31,7 @@ typedef struct transfer {
     sent_by messages[];
 } transfer;
 
-static void close_transfer(void *data)
+static void route_close_transfer(void *data)
 {
     transfer *f = data;
     for (int i = 0; i < LANES; i++)
@@ -48,7 +48,7 @@ static bool open_lane(lane *l, const cco_transport *transport, void *shared, int
     return l->transfer != NULL;
 }
 
-static void *open_transfer(void *shared, int messages)
+static void *route_open_transfer(void *shared, int messages)
 {
     cco_route *route = shared;
     transfer *f = cco_own_lines(sizeof *f + (size_t)messages * sizeof f->messages[0]);
@@ -58,25 +58,25 @@ static void *open_transfer(void *shared, int messages)
     if (open_lane(&f->lanes[FAR], &cco_transport_p2p, route->messages, messages) &&
         open_lane(&f->lanes[NEAR], &cco_transport_stream, route->streams, messages))
         return f;
-    close_transfer(f);
+    route_close_transfer(f);
     return NULL;
 }
 
 /* Messages of the MPI say nothing. */
-static void stamp(void *data, uint64_t stamp)
+static void route_stamp(void *data, uint64_t stamp)
 {
     const transfer *f = data;
     if (f->lanes[NEAR].transfer != NULL)
         cco_transport_stream.stamp(f->lanes[NEAR].transfer, stamp);
 }
 
-static int next_call(void *shared)
+static int route_next_call(void *shared)
 {
     const cco_route *route = shared;
     return cco_transport_p2p.call(route->messages);
 }
 
-static void give_up(void *shared)
+static void route_give_up(void *shared)
 {
     const cco_route *route = shared;
     cco_transport_p2p.give_up(route->messages);
@@ -84,7 +84,7 @@ static void give_up(void *shared)
         cco_transport_stream.give_up(route->streams);
 }
 
-static void begin(void *data)
+static void route_begin(void *data)
 {
     transfer *f = data;
     f->count = 0;
@@ -96,7 +96,7 @@ static void begin(void *data)
     }
 }
 
-static void end(void *data)
+static void route_end(void *data)
 {
     const transfer *f = data;
     if (f->lanes[NEAR].transfer != NULL)
@@ -116,20 +116,20 @@ static lane *lane_to(transfer *f, int *peer)
     return l;
 }
 
-static int start_recv(void *data, int peer, const cco_data *to)
+static int route_start_recv(void *data, int peer, const cco_data *to)
 {
     const lane *l = lane_to(data, &peer);
     return l->transport->recv(l->transfer, peer, to);
 }
 
-static int start_send(void *data, int peer, const cco_data *from)
+static int route_start_send(void *data, int peer, const cco_data *from)
 {
     const lane *l = lane_to(data, &peer);
     return l->transport->send(l->transfer, peer, from);
 }
 
 /* A lane has ended all that started there, and counts anew. */
-static void count_anew(transfer *f, int lane)
+static void route_count_anew(transfer *f, int lane)
 {
     for (int i = 0; i < f->count; i++)
         if (f->messages[i].lane == lane)
@@ -138,7 +138,7 @@ static void count_anew(transfer *f, int lane)
 }
 
 /* Memory first: it takes no call of the MPI. */
-static int test(void *data, bool *done)
+static int route_test(void *data, bool *done)
 {
     transfer *f = data;
     int rc = MPI_SUCCESS;
@@ -149,7 +149,7 @@ static int test(void *data, bool *done)
         if (l->busy)
             rc = l->transport->test(l->transfer, &over);
         if (rc == MPI_SUCCESS && over && l->busy)
-            count_anew(f, i);
+            route_count_anew(f, i);
         l->busy = !over;
         *done = *done && over;
     }
@@ -160,7 +160,7 @@ static int test(void *data, bool *done)
 }
 
 /* Each lane has its own peers. */
-static int lost(void *data)
+static int route_lost(void *data)
 {
     transfer *f = data;
     int rc = MPI_SUCCESS;
@@ -170,7 +170,7 @@ static int lost(void *data)
     return rc;
 }
 
-static int over(void *data, int number, bool *over)
+static int route_over(void *data, int number, bool *over)
 {
     const transfer *f = data;
     const sent_by *m = &f->messages[number];
@@ -179,7 +179,7 @@ static int over(void *data, int number, bool *over)
     return !*over ? l->transport->over(l->transfer, m->number, over) : MPI_SUCCESS;
 }
 
-static void abandon(void *data)
+static void route_abandon(void *data)
 {
     transfer *f = data;
     for (int i = 0; i < LANES; i++)
@@ -190,19 +190,19 @@ static void abandon(void *data)
 const cco_transport cco_transport_route = {
     .name = "route",
     .looks = CCO_PAUSE_LOOKS,
-    .open = open_transfer,
-    .close = close_transfer,
-    .stamp = stamp,
-    .call = next_call,
-    .give_up = give_up,
-    .begin = begin,
-    .end = end,
-    .recv = start_recv,
-    .send = start_send,
-    .test = test,
-    .lost = lost,
-    .over = over,
-    .abandon = abandon,
+    .open = route_open_transfer,
+    .close = route_close_transfer,
+    .stamp = route_stamp,
+    .call = route_next_call,
+    .give_up = route_give_up,
+    .begin = route_begin,
+    .end = route_end,
+    .recv = route_start_recv,
+    .send = route_start_send,
+    .test = route_test,
+    .lost = route_lost,
+    .over = route_over,
+    .abandon = route_abandon,
     .copy = cco_mpi_copy,
     .reduce = cco_mpi_reduce,
 };

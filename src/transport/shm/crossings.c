@@ -2,7 +2,7 @@
 /* crossings.c - see crossings.h. */
 #include "transport/shm/crossings.h"
 
-static void count(cco_crossings *c, const cco_core_place *a, const cco_core_place *b)
+static void crossings_count(cco_crossings *c, const cco_core_place *a, const cco_core_place *b)
 {
     c->lines++;
     c->caches += a->cache != b->cache;
@@ -26,13 +26,13 @@ cco_crossings cco_crossings_levels(const cco_groups *g, const cco_core_place *pl
         leaders[i] = leader_of(g, i, ranks);
     for (int rank = 0; rank < ranks; rank++)
         if (g->member[rank] != 0) {
-            count(&c, &places[rank], &places[leaders[g->group[rank]]]);
-            count(&c, &places[leaders[g->group[rank]]], &places[rank]);
+            crossings_count(&c, &places[rank], &places[leaders[g->group[rank]]]);
+            crossings_count(&c, &places[leaders[g->group[rank]]], &places[rank]);
         }
     for (int i = 0; i < g->count; i++)
         for (int k = 0; k < g->count; k++)
             if (i != k)
-                count(&c, &places[leaders[i]], &places[leaders[k]]);
+                crossings_count(&c, &places[leaders[i]], &places[leaders[k]]);
     return c;
 }
 
@@ -42,6 +42,6 @@ cco_crossings cco_crossings_flat(const cco_core_place *places, int ranks)
     for (int i = 0; i < ranks; i++)
         for (int k = 0; k < ranks; k++)
             if (i != k)
-                count(&c, &places[i], &places[k]);
+                crossings_count(&c, &places[i], &places[k]);
     return c;
 }

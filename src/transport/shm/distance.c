@@ -11,7 +11,7 @@
 #include <time.h>
 
 enum {
-    LINE_PAIR = 128,     /* bytes: processors like to fetch the neighbour of a line */
+    LINE_PAIR = 128,     /* bytes: processors like to fetch the neighbor of a line */
     BATCHES = 16,        /* of exchanges */
     EXCHANGES = 32,      /* in each */
     LINES_END = 500000,  /* ns from the start for all of them */
@@ -48,7 +48,7 @@ void cco_distance_open(char *mine)
     memset(mine, 0, sizeof(place));
 }
 
-static uint64_t now(void)
+static uint64_t distance_now(void)
 {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
@@ -56,7 +56,7 @@ static uint64_t now(void)
 }
 
 /* Waits until the other rank's number is at least `least`; gives it. */
-static uint64_t await(const side *s, uint64_t least)
+static uint64_t distance_await(const side *s, uint64_t least)
 {
     uint64_t number;
     for (int tries = CCO_PAUSE_MEMORY;
@@ -73,15 +73,15 @@ static uint64_t await(const side *s, uint64_t least)
 }
 
 /* Asks, and waits for the answer. */
-static void ask(side *s, request what)
+static void distance_ask(side *s, request what)
 {
     s->number++;
     __atomic_store_n(&s->mine->number, s->number * REQUESTS + what, __ATOMIC_RELEASE);
-    await(s, s->number);
+    distance_await(s, s->number);
 }
 
 /* By both kinds of stores in turn; the faster ones count. */
-static void write_slot(char *slot, const char *data, uint64_t piece)
+static void distance_write_slot(char *slot, const char *data, uint64_t piece)
 {
     if (piece % CCO_WRITES == CCO_WRITE_CACHED)
         memcpy(slot, data, CCO_DISTANCE_BYTES);
@@ -89,7 +89,7 @@ static void write_slot(char *slot, const char *data, uint64_t piece)
         cco_copy_nontemporal(slot, data, CCO_DISTANCE_BYTES);
 }
 
-static void answer(side *s)
+static void distance_answer(side *s)
 {
     char *data = s->pull->scratch;
     request what;
@@ -97,41 +97,41 @@ static void answer(side *s)
     s->mine->data = (uint64_t)(uintptr_t)data;
     do {
         s->number++;
-        what = (request)(await(s, s->number * REQUESTS) % REQUESTS);
+        what = (request)(distance_await(s, s->number * REQUESTS) % REQUESTS);
         if (what == SLOT || what == KERNEL)
             memset(data, (int)s->number, CCO_DISTANCE_BYTES);
         __atomic_store_n(&s->mine->number, s->number, __ATOMIC_RELEASE);
         if (what == SLOT) {
-            write_slot(cco_slot_ring_reserve(s->ring, s->piece, s->peer), data, s->piece);
+            distance_write_slot(cco_slot_ring_reserve(s->ring, s->piece, s->peer), data, s->piece);
             cco_slot_ring_publish(s->ring, s->piece++, 0);
         }
     } while (what != END);
 }
 
-static uint64_t less(uint64_t so_far, uint64_t ns)
+static uint64_t distance_less(uint64_t so_far, uint64_t ns)
 {
     return so_far == 0 || ns < so_far ? ns : so_far;
 }
 
 static uint64_t exchange_lines(side *s, uint64_t start)
 {
-    uint64_t least = 0, at = now();
+    uint64_t least = 0, at = distance_now();
     for (int i = 0; i < BATCHES && at - start < LINES_END; i++) {
         for (int k = 0; k < EXCHANGES; k++)
-            ask(s, LINE);
-        const uint64_t end = now();
-        least = less(least, (end - at) / (2 * EXCHANGES));
+            distance_ask(s, LINE);
+        const uint64_t end = distance_now();
+        least = distance_less(least, (end - at) / (2 * EXCHANGES));
         at = end;
     }
     return least;
 }
 
 /* The time for one copy, from when the other rank has its data ready. */
-static uint64_t copy(side *s, request how)
+static uint64_t distance_copy(side *s, request how)
 {
     char *to = s->pull->scratch;
-    ask(s, how);
-    const uint64_t start = now();
+    distance_ask(s, how);
+    const uint64_t start = distance_now();
     if (how == SLOT) {
         memcpy(to, cco_slot_ring_read(s->ring, s->peer, s->piece), CCO_DISTANCE_BYTES);
         cco_slot_ring_release(s->ring, s->piece++);
@@ -139,21 +139,21 @@ static uint64_t copy(side *s, request how)
         const char *from = (const char *)(uintptr_t)s->other->data;
         cco_pull_read(s->pull, s->peer, from, to, CCO_DISTANCE_BYTES);
     }
-    return now() - start;
+    return distance_now() - start;
 }
 
 /* Zeros unless all of it was seen. */
-static cco_distance look(side *s)
+static cco_distance distance_look(side *s)
 {
-    const uint64_t start = now();
+    const uint64_t start = distance_now();
     s->number = s->mine->number / REQUESTS;
     const uint64_t line = exchange_lines(s, start);
     uint64_t slots = 0, kernel = 0;
-    for (int i = 0; i < COPIES && now() - start < COPIES_END; i++) {
-        slots = less(slots, copy(s, SLOT));
-        kernel = less(kernel, copy(s, KERNEL));
+    for (int i = 0; i < COPIES && distance_now() - start < COPIES_END; i++) {
+        slots = distance_less(slots, distance_copy(s, SLOT));
+        kernel = distance_less(kernel, distance_copy(s, KERNEL));
     }
-    ask(s, END);
+    distance_ask(s, END);
     if (line == 0 || slots == 0 || kernel == 0 || line > CCO_DISTANCE_MOST ||
         slots > CCO_DISTANCE_MOST || kernel > CCO_DISTANCE_MOST)
         return (cco_distance){0, 0, 0};
@@ -171,9 +171,9 @@ cco_distance cco_distance_measure(cco_slot_ring *ring, cco_pull *pull, char *mem
     s.other = (place *)(void *)(memory + (size_t)s.peer * pull->share);
     cco_slot_ring_begin(ring, (cco_slot_rounds){0, false});
     if (last > 0 && pull->rank == 0)
-        answer(&s);
+        distance_answer(&s);
     else if (last > 0 && pull->rank == last)
-        found = look(&s);
+        found = distance_look(&s);
     cco_slot_ring_end(ring);
     return found;
 }

@@ -13,7 +13,7 @@ static uint64_t *line_of(const cco_slot_ring *b, int rank)
 }
 
 /* Says in which call this rank waits.  Who reads in between finds no number. */
-static void post(const cco_slot_ring *b)
+static void elsewhere_post(const cco_slot_ring *b)
 {
     uint64_t *line = line_of(b, b->rank);
     if (line[POSTED] == b->call && line[STAMP] == b->stamp)
@@ -38,7 +38,7 @@ static uint64_t posted_by(const cco_slot_ring *b, int rank, uint64_t *stamp)
 }
 
 /* The word in a slot of `rank` that has a piece of a call; 0 if there is none. */
-static uint64_t word_of(const cco_slot_ring *b, int rank, uint64_t call)
+static uint64_t elsewhere_word_of(const cco_slot_ring *b, int rank, uint64_t call)
 {
     for (unsigned i = 0; i < (b->pair ? 2 : 1) * b->slots; i++) {
         const char *line = (const char *)line_of(b, i < b->slots ? rank : 1 - rank);
@@ -65,7 +65,7 @@ static bool is_away(const cco_slot_ring *b, int rank, bool waits, uint64_t *ther
     return (int64_t)(left - (waits ? b->call + CCO_SLOT_PIECE_LAST : next)) >= 0; /* they wrap */
 }
 
-static const cco_slot_ring *away(const cco_slot_ring *b, int rank, uint64_t *there)
+static const cco_slot_ring *elsewhere_away(const cco_slot_ring *b, int rank, uint64_t *there)
 {
     const cco_slot_family *family = b->family;
     for (int i = 0; i < family->count; i++) {
@@ -81,11 +81,11 @@ bool cco_elsewhere(const cco_slot_ring *b, int rank, int tries)
     uint64_t there;
     if (b->family == NULL || !cco_watch_is_time(tries))
         return false;
-    post(b);
-    return away(b, rank, &there) != NULL;
+    elsewhere_post(b);
+    return elsewhere_away(b, rank, &there) != NULL;
 }
 
-static void tell(const cco_slot_ring *b, int rank, uint64_t here, uint64_t there)
+static void elsewhere_tell(const cco_slot_ring *b, int rank, uint64_t here, uint64_t there)
 {
     if (b->family != NULL && !b->family->unlike.met)
         b->family->unlike = (cco_unlike){
@@ -95,11 +95,11 @@ static void tell(const cco_slot_ring *b, int rank, uint64_t here, uint64_t there
 void cco_elsewhere_give_up(const cco_slot_ring *b, int rank)
 {
     uint64_t there = 0;
-    const cco_slot_ring *ring = away(b, rank, &there);
+    const cco_slot_ring *ring = elsewhere_away(b, rank, &there);
     if (ring != NULL && there == 0)
-        there = word_of(ring, rank,
-                        ring->call + (ring != b ? (uint64_t)1 << CCO_SLOT_PIECE_BITS : 0));
-    tell(b, rank, b->stamp, there);
+        there = elsewhere_word_of(
+            ring, rank, ring->call + (ring != b ? (uint64_t)1 << CCO_SLOT_PIECE_BITS : 0));
+    elsewhere_tell(b, rank, b->stamp, there);
     cco_watch_fail(b->watch, cco_unlike_class(b->stamp, there), -1);
 }
 
@@ -107,7 +107,7 @@ void cco_elsewhere_note(cco_slot_ring *b, int rank, uint64_t here, uint64_t ther
 {
     if (b->over) /* the slots are this rank's alone, and hold nothing */
         return;
-    tell(b, rank, here, there);
+    elsewhere_tell(b, rank, here, there);
     b->strangers |= (uint64_t)1 << rank;
     if (b->error == MPI_SUCCESS)
         b->error = cco_unlike_class(here, there);

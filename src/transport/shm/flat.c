@@ -7,7 +7,7 @@
 #include "transport/shm/shares.h"
 
 /* Into what this rank gets. */
-static void keep(const cco_run *r, char *to, const char *from, size_t n)
+static void flat_keep(const cco_run *r, char *to, const char *from, size_t n)
 {
     if (r->stage->past)
         cco_copy_nontemporal(to, from, n);
@@ -16,36 +16,36 @@ static void keep(const cco_run *r, char *to, const char *from, size_t n)
 }
 
 /* Where a slot of `writer` has the data for this rank. */
-static size_t offset(const cco_run *r, int writer)
+static size_t flat_offset(const cco_run *r, int writer)
 {
     return r->stage->per_reader ? cco_run_lane(r, writer, r->q->rank) : 0;
 }
 
 /* Reads a part of what `rank` shows; all at once of what the kernel reads. */
-static void take(const cco_run *r, cco_span block, int rank, uint64_t k)
+static void flat_take(const cco_run *r, cco_span block, int rank, uint64_t k)
 {
     cco_span to = cco_run_part(r, block, k);
     if (to.n == 0)
         return;
-    const char *from = cco_run_data(r, rank, k,
-                                    (cco_shown_at){offset(r, rank), cco_run_start(r, k), block.n});
+    const char *from = cco_run_data(
+        r, rank, k, (cco_shown_at){flat_offset(r, rank), cco_run_start(r, k), block.n});
     if (from == NULL)
         return;
     if (!cco_run_remote(r, rank))
-        keep(r, cco_run_place(r, to), from, to.n);
+        flat_keep(r, cco_run_place(r, to), from, to.n);
     else if (k == 0)
         cco_pull_read(r->reach->pull, rank, from, cco_run_place(r, to),
                       block.n - cco_run_start(r, 0));
 }
 
-static void show(const cco_run *r, cco_span block, uint64_t k)
+static void flat_show(const cco_run *r, cco_span block, uint64_t k)
 {
     char *slot = cco_slot_ring_reserve(r->ring, k, cco_run_reader(r));
     cco_run_give(r, block, k, slot);
     cco_run_show(r, k);
 }
 
-static void show_lanes(const cco_run *r, uint64_t k)
+static void flat_show_lanes(const cco_run *r, uint64_t k)
 {
     const cco_problem *q = r->q;
     char *slot = cco_slot_ring_reserve(r->ring, k, CCO_SLOT_READERS_ALL);
@@ -63,31 +63,32 @@ static void show_piece(const cco_run *r, uint64_t k)
 {
     const cco_problem *q = r->q;
     if (r->stage->per_reader)
-        show_lanes(r, k);
+        flat_show_lanes(r, k);
     else
-        show(r, cco_whole(q->coll == CCO_BCAST ? &q->out : &q->in), k);
+        flat_show(r, cco_whole(q->coll == CCO_BCAST ? &q->out : &q->in), k);
 }
 
 /* The operand of a rank; this one's own in place of what it must not take. */
-static const char *operand(const cco_run *r, int rank, uint64_t k, cco_span own)
+static const char *flat_operand(const cco_run *r, int rank, uint64_t k, cco_span own)
 {
     const char *mine = cco_run_place(r, cco_run_part(r, own, k)), *from = NULL;
     if (rank != r->q->rank)
         from = cco_run_data(r, rank, k,
-                            (cco_shown_at){offset(r, rank), cco_run_start(r, k), own.n});
+                            (cco_shown_at){flat_offset(r, rank), cco_run_start(r, k), own.n});
     return from != NULL ? from : mine;
 }
 
 /* Folds piece `k` of the operands, from where the slots have them for this rank; all at once if
  * none has a slot. */
-static int fold(const cco_run *r, int first, int last, uint64_t k, cco_span own, cco_span result)
+static int flat_fold(const cco_run *r, int first, int last, uint64_t k, cco_span own,
+                     cco_span result)
 {
     const char *from[CCO_FLAT_RANKS];
     cco_span to = cco_run_part(r, result, k);
     if (k > 0 && cco_run_all_found(r, first, last))
         return MPI_SUCCESS;
     for (int i = first; to.n > 0 && i <= last; i++)
-        from[i] = operand(r, i, k, own);
+        from[i] = flat_operand(r, i, k, own);
     if (to.n > 0 && cco_run_all_found(r, first, last))
         to.n = result.n - cco_run_start(r, k);
     return cco_run_fold(r, from, first, last, cco_run_place(r, to), to.n);
@@ -99,25 +100,25 @@ static int fold_piece(const cco_run *r, uint64_t k)
     const cco_span in = cco_whole(&q->in), out = cco_whole(&q->out);
     switch (q->coll) {
     case CCO_REDUCE:
-        return q->rank == q->root ? fold(r, 0, q->size - 1, k, in, out) : MPI_SUCCESS;
+        return q->rank == q->root ? flat_fold(r, 0, q->size - 1, k, in, out) : MPI_SUCCESS;
     case CCO_ALLREDUCE:
-        return fold(r, 0, q->size - 1, k, in, out);
+        return flat_fold(r, 0, q->size - 1, k, in, out);
     case CCO_SCAN:
-        return fold(r, 0, q->rank, k, in, out);
+        return flat_fold(r, 0, q->rank, k, in, out);
     case CCO_EXSCAN:
-        return q->rank > 0 ? fold(r, 0, q->rank - 1, k, in, out) : MPI_SUCCESS;
+        return q->rank > 0 ? flat_fold(r, 0, q->rank - 1, k, in, out) : MPI_SUCCESS;
     default:
-        return fold(r, 0, q->size - 1, k, cco_block(q, &q->in, q->rank), out);
+        return flat_fold(r, 0, q->size - 1, k, cco_block(q, &q->in, q->rank), out);
     }
 }
 
 /* Reads piece `k` of every other rank's block, each rank in another order. */
-static void take_all(const cco_run *r, uint64_t k)
+static void flat_take_all(const cco_run *r, uint64_t k)
 {
     const cco_problem *q = r->q;
     for (int i = 1; i < q->size; i++) {
         const int rank = (q->rank + i) % q->size;
-        take(r, cco_block(q, &q->out, rank), rank, k);
+        flat_take(r, cco_block(q, &q->out, rank), rank, k);
     }
 }
 
@@ -126,13 +127,13 @@ static void take_piece(const cco_run *r, uint64_t k)
     const cco_problem *q = r->q;
     const int shape = cco_coll_infos[q->coll].out;
     if (shape & CCO_EACH && cco_blocks(shape, q->rank == q->root, q->size) > 0)
-        take_all(r, k);
+        flat_take_all(r, k);
     else if (shape == CCO_ONE && q->rank != q->root) /* from the root: no others show anything */
-        take(r, cco_whole(&q->out), q->root, k);
+        flat_take(r, cco_whole(&q->out), q->root, k);
 }
 
 /* This rank's block of a side. */
-static cco_span own_of(const cco_problem *q, const cco_side *side, int shape)
+static cco_span flat_own_of(const cco_problem *q, const cco_side *side, int shape)
 {
     return shape & CCO_EACH ? cco_block(q, side, q->rank) : cco_whole(side);
 }
@@ -151,7 +152,7 @@ static own_block own_block_of(const cco_run *r)
     const bool root = q->rank == q->root;
     if (cco_blocks(info->in, root, q->size) == 0 || cco_blocks(info->out, root, q->size) == 0)
         return (own_block){.n = 0};
-    const cco_span from = own_of(q, &q->in, info->in), to = own_of(q, &q->out, info->out);
+    const cco_span from = flat_own_of(q, &q->in, info->in), to = flat_own_of(q, &q->out, info->out);
     const bool in_place = cco_run_place(r, from) == cco_run_place(r, to);
     return (own_block){cco_run_place(r, from), cco_run_place(r, to), in_place ? 0 : to.n, 0};
 }
@@ -161,7 +162,7 @@ static void keep_until(const cco_run *r, own_block *own, size_t end)
     const size_t most = end < own->n ? end : own->n;
     if (most <= own->done)
         return;
-    keep(r, own->to + own->done, own->from + own->done, most - own->done);
+    flat_keep(r, own->to + own->done, own->from + own->done, most - own->done);
     own->done = most;
 }
 
@@ -175,7 +176,7 @@ static size_t kept_by(const cco_run *r, size_t n, uint64_t k)
 }
 
 /* Shows piece `k`, and as many after it as should be and have room. */
-static uint64_t show_some(const cco_run *r, uint64_t shown, uint64_t k)
+static uint64_t flat_show_some(const cco_run *r, uint64_t shown, uint64_t k)
 {
     while (shown < cco_run_gives(r) && (shown <= k || (shown <= k + cco_run_ahead(r) &&
                                                        cco_slot_ring_has_room(r->ring, shown))))
@@ -186,14 +187,14 @@ static uint64_t show_some(const cco_run *r, uint64_t shown, uint64_t k)
 /* Data that move, piece after piece.  What stays on this rank goes in between, in pieces too: they
  * are in the cache if they have just been shown, and others have something to read meanwhile.  The
  * root of a scatter has nothing to wait for, and does it last; that of a gather first, mostly. */
-static void move(const cco_run *r)
+static void flat_move(const cco_run *r)
 {
     const cco_coll_info *info = &cco_coll_infos[r->q->coll];
     const bool last = info->in & CCO_AT_ROOT, rooted = info->properties & CCO_ROOTED;
     own_block own = r->stage->last ? own_block_of(r) : (own_block){.n = 0};
     uint64_t shown = 0;
     for (uint64_t k = 0; k < r->stage->rounds; k++) {
-        shown = show_some(r, shown, k);
+        shown = flat_show_some(r, shown, k);
         if (!last)
             keep_until(r, &own, rooted ? kept_by(r, own.n, k + 1) : cco_run_start(r, k + 1));
         take_piece(r, k);
@@ -202,12 +203,12 @@ static void move(const cco_run *r)
     keep_until(r, &own, own.n);
 }
 
-static int reduce(const cco_run *r)
+static int flat_reduce(const cco_run *r)
 {
     uint64_t shown = 0;
     int rc = MPI_SUCCESS;
     for (uint64_t k = 0; k < r->stage->rounds; k++) {
-        shown = show_some(r, shown, k);
+        shown = flat_show_some(r, shown, k);
         const int one = fold_piece(r, k);
         rc = rc == MPI_SUCCESS ? one : rc;
         cco_slot_ring_release(r->ring, k);
@@ -263,7 +264,7 @@ static int region_of(const cco_run *r)
 
 /* Where this rank gives from: small data go through slots, and so do operands that the result
  * overwrites while others may still read them. */
-static int place_of(const cco_run *r)
+static int flat_place_of(const cco_run *r)
 {
     const bool reduces = cco_coll_infos[r->q->coll].properties & CCO_REDUCTION;
     if (r->reach == NULL || !r->stage->direct || !is_large(r->stage) ||
@@ -307,7 +308,7 @@ static void check_found(const cco_run *r)
 
 static int run_pieces(cco_run *r)
 {
-    cco_found found = {.ranks = 0, .remote = 0};
+    cco_direct_buffers found = {.ranks = 0, .remote = 0};
     int rc = MPI_SUCCESS;
     r->found = &found;
     if (r->stage->wide > 0 && r->reach != NULL && r->reach->pull != NULL) {
@@ -319,13 +320,13 @@ static int run_pieces(cco_run *r)
         cco_slot_ring_end(r->ring);
         cco_slot_ring_begin(r->ring, r->stage->swaps);
     }
-    r->region = place_of(r);
+    r->region = flat_place_of(r);
     if (r->stage->shares)
         rc = cco_run_shares(r);
     else if (cco_coll_infos[r->q->coll].properties & CCO_REDUCTION)
-        rc = reduce(r);
+        rc = flat_reduce(r);
     else
-        move(r);
+        flat_move(r);
     if (found.ranks != 0)
         check_found(r);
     return rc;
@@ -383,7 +384,7 @@ int cco_flat_run_small(cco_slot_ring *rings, const cco_stage *stage, const cco_p
 }
 
 int cco_flat_run(cco_slot_ring *rings, const cco_flat *plan, const cco_problem *q,
-                 const cco_binding *binding, const cco_reach *reach)
+                 const cco_binding *binding, const cco_direct_access *reach)
 {
     const cco_stage *first = &plan->stage[0];
     cco_run r = {&rings[first->ring], first, q, binding, reach, NULL, CCO_RUN_SLOTS};

@@ -55,18 +55,18 @@ typedef struct cco_flat {
 } cco_flat;
 
 /* What ranks read where it is, without a slot. */
-typedef struct cco_reach {
+typedef struct cco_direct_access {
     const cco_regions *regions; /* memory that they share; NULL: none */
     cco_pull *pull;             /* all memory, by the kernel; NULL on all ranks: none */
     size_t least;               /* bytes of the largest block given from which that is used */
-} cco_reach;
+} cco_direct_access;
 
 /* Runs a planned call (flat_plan.h); data without gaps.  What this rank gives is read where it is
  * if `reach` (which may be NULL) has that, and then it waits for its readers.  An operation has a
  * kernel, or a fold for all operands at once, or neither.  MPI_SUCCESS or what an operation of the
  * MPI returned. */
 int cco_flat_run(cco_slot_ring *rings, const cco_flat *plan, const cco_problem *q,
-                 const cco_binding *binding, const cco_reach *reach);
+                 const cco_binding *binding, const cco_direct_access *reach);
 
 /* Waits until all ranks have come to the call that `stamp` says, on a ring that has its call to
  * itself.  MPI_SUCCESS or the class of an error: some rank makes another call. */

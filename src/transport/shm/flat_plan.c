@@ -12,7 +12,7 @@ static bool slot_per_reader(cco_coll coll)
     return cco_coll_infos[coll].in & CCO_EACH;
 }
 
-static size_t most_of(const cco_problem *q, const cco_side *side, bool own)
+static size_t flat_plan_most_of(const cco_problem *q, const cco_side *side, bool own)
 {
     size_t most = 0;
     for (int i = 0; i < (side->n != NULL ? side->blocks : side->blocks > 0); i++) {
@@ -23,41 +23,41 @@ static size_t most_of(const cco_problem *q, const cco_side *side, bool own)
     return most;
 }
 
-static size_t larger(size_t a, size_t b)
+static size_t flat_plan_larger(size_t a, size_t b)
 {
     return a > b ? a : b;
 }
 
 /* The largest block that this rank gives to others, where sizes are its own affair. */
-static size_t given(const cco_problem *q)
+static size_t flat_plan_given(const cco_problem *q)
 {
     const bool root = q->rank == q->root;
     if (q->coll == CCO_GATHERV)
         return root ? 0 : q->in.each;
     if (q->coll == CCO_ALLGATHERV)
         return q->in.each;
-    return q->coll == CCO_SCATTERV && !root ? 0 : most_of(q, &q->in, false);
+    return q->coll == CCO_SCATTERV && !root ? 0 : flat_plan_most_of(q, &q->in, false);
 }
 
-static size_t taken(const cco_problem *q)
+static size_t flat_plan_taken(const cco_problem *q)
 {
     const bool root = q->rank == q->root;
     if (q->coll == CCO_SCATTERV)
         return root ? 0 : q->out.each;
-    return q->coll == CCO_GATHERV && !root ? 0 : most_of(q, &q->out, false);
+    return q->coll == CCO_GATHERV && !root ? 0 : flat_plan_most_of(q, &q->out, false);
 }
 
 /* The largest block, or the vector, where all ranks know it: two know all that passes. */
-static size_t common(const cco_problem *q)
+static size_t flat_plan_common(const cco_problem *q)
 {
     const int properties = cco_coll_infos[q->coll].properties;
     if (!(properties & CCO_COUNTS))
         return q->bytes;
     if (properties & CCO_REDUCTION)
-        return most_of(q, &q->in, true);
+        return flat_plan_most_of(q, &q->in, true);
     if (properties & CCO_GATHERS && !(properties & CCO_ROOTED))
-        return most_of(q, &q->out, true);
-    return q->size == 2 ? larger(given(q), taken(q)) : SIZE_MAX;
+        return flat_plan_most_of(q, &q->out, true);
+    return q->size == 2 ? flat_plan_larger(flat_plan_given(q), flat_plan_taken(q)) : SIZE_MAX;
 }
 
 /* Bytes of the least number of elements that fill lines. */
@@ -115,7 +115,7 @@ static size_t window_of(const cco_problem *q, size_t most, size_t window)
 }
 
 /* Pieces of a block. */
-static uint64_t pieces(const cco_stage *s, size_t n)
+static uint64_t flat_plan_pieces(const cco_stage *s, size_t n)
 {
     const size_t left = n > s->before ? n - s->before : 0;
     return (left + s->window - 1) / s->window;
@@ -129,11 +129,12 @@ static bool may_differ(const cco_problem *q)
 }
 
 /* Pieces that only one of two ranks has to write, the same on both. */
-static uint64_t unmatched(const cco_stage *s, const cco_problem *q)
+static uint64_t flat_plan_unmatched(const cco_stage *s, const cco_problem *q)
 {
     if (!may_differ(q))
         return 0;
-    const uint64_t give = pieces(s, given(q)), take = pieces(s, taken(q));
+    const uint64_t give = flat_plan_pieces(s, flat_plan_given(q)),
+                   take = flat_plan_pieces(s, flat_plan_taken(q));
     return give > take ? give - take : take - give;
 }
 
@@ -151,11 +152,11 @@ static cco_slot_rounds swaps_of(const cco_stage *s, const cco_problem *q, size_t
         return (cco_slot_rounds){0, false};
     if (one_way(q))
         return (cco_slot_rounds){large && s->rounds > 1 ? CCO_SLOT_RING_MOST : 0, true};
-    const bool all = crowded || unmatched(s, q) >= FEW;
+    const bool all = crowded || flat_plan_unmatched(s, q) >= FEW;
     return (cco_slot_rounds){all ? CCO_SLOT_RING_MOST : FEW, false};
 }
 
-static size_t bytes_of(const cco_side *side)
+static size_t flat_plan_bytes_of(const cco_side *side)
 {
     size_t bytes = 0;
     for (int i = 0; i < side->blocks; i++)
@@ -165,29 +166,30 @@ static size_t bytes_of(const cco_side *side)
 
 /* Bytes that a call reads and writes in the memory of as many ranks as have cores that share a
  * cache, about: what others have is like what this rank has. */
-static size_t touches(const cco_problem *q, int cores)
+static size_t flat_plan_touches(const cco_problem *q, int cores)
 {
-    const size_t in = bytes_of(&q->in), out = bytes_of(&q->out), size = (size_t)q->size,
-                 sharing = cores < q->size ? (size_t)cores : size;
+    const size_t in = flat_plan_bytes_of(&q->in), out = flat_plan_bytes_of(&q->out),
+                 size = (size_t)q->size, sharing = cores < q->size ? (size_t)cores : size;
     if (!(cco_coll_infos[q->coll].properties & CCO_ROOTED))
         return sharing * (in + out);
     if (q->coll == CCO_BCAST)
         return sharing * out;
-    const size_t all = q->rank == q->root ? larger(in, out) : size * larger(in, out);
+    const size_t all = q->rank == q->root ? flat_plan_larger(in, out)
+                                          : size * flat_plan_larger(in, out);
     return all + sharing * (all / size);
 }
 
 /* Whether what moves fills the last cache.  An ordinary store first fetches its line from memory
  * then, and the data that the caches have are lost for it.  Each rank's own affair. */
-static bool past(const cco_problem *q, const cco_stage *s)
+static bool flat_plan_past(const cco_problem *q, const cco_stage *s)
 {
 #if defined(__x86_64__)
     enum { LEAST = 1 << 20, PIECE_LEAST = 16 << 10 }; /* bytes: no cache to look for is smaller */
-    if (!s->direct || s->window < PIECE_LEAST || touches(q, q->size) < LEAST ||
+    if (!s->direct || s->window < PIECE_LEAST || flat_plan_touches(q, q->size) < LEAST ||
         cco_coll_infos[q->coll].properties & CCO_REDUCTION)
         return false;
     const cco_last_cache last = cco_last_cache_here();
-    return touches(q, last.cores) >= last.bytes;
+    return flat_plan_touches(q, last.cores) >= last.bytes;
 #else
     (void)q, (void)s, (void)touches;
     return false; /* cco_copy_nontemporal is nothing else there */
@@ -204,7 +206,7 @@ static uint32_t pattern_of(const cco_problem *q, size_t most)
 /* A stamp of the sizes that two ranks give each other, in one order on both. */
 static size_t sizes_of_two(const cco_problem *q)
 {
-    const size_t give = given(q), take = taken(q);
+    const size_t give = flat_plan_given(q), take = flat_plan_taken(q);
     return q->rank == 0 ? cco_stamp_sizes(cco_stamp_sizes(0, give), take)
                         : cco_stamp_sizes(cco_stamp_sizes(0, take), give);
 }
@@ -230,15 +232,15 @@ static void put_stamp(cco_stage *s, const cco_problem *q)
     s->says = counts && !(properties & CCO_REDUCTION) && s->head == 0 &&
               (!s->per_reader || q->size == 2);
     s->base = s->says ? cco_stamp(q->coll, q->root, 0) : s->stamp;
-    s->word = s->base + (s->says ? cco_stamp_bytes(given(q)) : 0);
+    s->word = s->base + (s->says ? cco_stamp_bytes(flat_plan_given(q)) : 0);
 }
 
 enum { HEAD = sizeof(uint64_t) }; /* bytes that say how long a lane is */
 
 /* Most blocks are small, and no rank knows of all. The first piece of each goes over a slot ring
  * with many slots, from which nobody waits for anybody; the rest over the last. */
-static cco_flat uneven(const cco_problem *q, const size_t *rooms, int n, size_t per_reader,
-                       bool crowded)
+static cco_flat flat_plan_uneven(const cco_problem *q, const size_t *rooms, int n,
+                                 size_t per_reader, bool crowded)
 {
     cco_flat f = {.stages = n > 1 ? 2 : 1};
     size_t before = 0;
@@ -256,9 +258,10 @@ static cco_flat uneven(const cco_problem *q, const size_t *rooms, int n, size_t 
                          .pattern = pattern_of(q, 0),
                          .use = use_of(q, crowded),
                          .alone = UINT64_MAX};
-        s->gives = pieces(s, given(q));
-        s->rounds = pieces(s, larger(given(q), taken(q)));
-        s->past = s->rounds > 0 && past(q, s); /* small data have none over the last ring */
+        s->gives = flat_plan_pieces(s, flat_plan_given(q));
+        s->rounds = flat_plan_pieces(s, flat_plan_larger(flat_plan_given(q), flat_plan_taken(q)));
+        s->past = s->rounds > 0 &&
+                  flat_plan_past(q, s); /* small data have none over the last ring */
         put_stamp(s, q);
         before += s->window;
     }
@@ -273,7 +276,7 @@ static cco_flat uneven(const cco_problem *q, const size_t *rooms, int n, size_t 
     return f;
 }
 
-static uint64_t gives(const cco_stage *s, const cco_problem *q)
+static uint64_t flat_plan_gives(const cco_stage *s, const cco_problem *q)
 {
     const cco_coll_info *info = &cco_coll_infos[q->coll];
     const bool root = q->rank == q->root, root_reads = info->out & CCO_AT_ROOT;
@@ -281,12 +284,12 @@ static uint64_t gives(const cco_stage *s, const cco_problem *q)
         return root == root_reads ? 0 : s->rounds;
     if (q->coll == CCO_SCAN || q->coll == CCO_EXSCAN)
         return q->rank < q->size - 1 ? s->rounds : 0;
-    return info->properties & CCO_GATHERS ? pieces(s, q->in.each) : s->rounds;
+    return info->properties & CCO_GATHERS ? flat_plan_pieces(s, q->in.each) : s->rounds;
 }
 
 /* Whether shares are worth a second exchange: without them every rank, or the root, reads what all
  * show. */
-static bool shares(const cco_problem *q)
+static bool flat_plan_shares(const cco_problem *q)
 {
     enum { WORTH = 32 << 10 }; /* bytes not read */
     return (q->coll == CCO_ALLREDUCE || q->coll == CCO_REDUCE) && q->size > 2 &&
@@ -295,7 +298,7 @@ static bool shares(const cco_problem *q)
 
 /* In shares of what lies where it is, each share fills a slot with its result.  Shares pay for two
  * ranks too, since no operand is read twice. */
-static size_t wide(const cco_problem *q, size_t room, bool in_shares)
+static size_t flat_plan_wide(const cco_problem *q, size_t room, bool in_shares)
 {
     const size_t line = q->unit * CCO_SLOT_LINE;
     if ((!in_shares && q->coll != CCO_ALLREDUCE) || q->size < 2 || room <= line)
@@ -305,13 +308,13 @@ static size_t wide(const cco_problem *q, size_t room, bool in_shares)
 
 /* From which piece on only one of two ranks has something to write, as far as this one gives: the
  * other then reads, as in calls with one direction. */
-static uint64_t alone(const cco_stage *s, const cco_problem *q)
+static uint64_t flat_plan_alone(const cco_stage *s, const cco_problem *q)
 {
-    return may_differ(q) ? pieces(s, taken(q)) : UINT64_MAX;
+    return may_differ(q) ? flat_plan_pieces(s, flat_plan_taken(q)) : UINT64_MAX;
 }
 
-static cco_stage even(const cco_problem *q, const size_t *rooms, int n, size_t per_reader,
-                      size_t most, bool crowded)
+static cco_stage flat_plan_even(const cco_problem *q, const size_t *rooms, int n, size_t per_reader,
+                                size_t most, bool crowded)
 {
     cco_stage s = {.ring = n - 1,
                    .window = whole_lines(rooms[n - 1] / per_reader, q->unit),
@@ -324,18 +327,18 @@ static cco_stage even(const cco_problem *q, const size_t *rooms, int n, size_t p
     }
     if (s.ring == n - 1 && !crowded)
         s.window = window_of(q, most, s.window);
-    s.rounds = pieces(&s, most);
-    s.shares = shares(q);
+    s.rounds = flat_plan_pieces(&s, most);
+    s.shares = flat_plan_shares(q);
     s.swaps = swaps_of(&s, q, rooms[s.ring], s.ring == n - 1, crowded);
     s.pieces = s.swaps.anew ? 0 : s.rounds;
     s.pattern = pattern_of(q, most);
     s.use = s.shares ? CCO_WRITES_AT_ONCE : use_of(q, crowded);
-    s.gives = s.shares ? s.rounds : gives(&s, q);
-    s.alone = alone(&s, q);
+    s.gives = s.shares ? s.rounds : flat_plan_gives(&s, q);
+    s.alone = flat_plan_alone(&s, q);
     s.small = s.rounds == 1 && !s.shares && s.ring < n - 1;
     s.direct = n < 2 || most > rooms[n - 2] / per_reader;
-    s.past = past(q, &s);
-    s.wide = s.direct && !s.small ? wide(q, rooms[n - 1], s.shares) : 0;
+    s.past = flat_plan_past(q, &s);
+    s.wide = s.direct && !s.small ? flat_plan_wide(q, rooms[n - 1], s.shares) : 0;
     s.count = q->out.each / q->unit;
     s.shown = q->size > 1 && most < CCO_WRITES_LEAST && s.swaps.slots == 0;
     put_stamp(&s, q);
@@ -343,17 +346,17 @@ static cco_stage even(const cco_problem *q, const size_t *rooms, int n, size_t p
 }
 
 /* Streams that a slot has. */
-static size_t readers(const cco_problem *q)
+static size_t flat_plan_readers(const cco_problem *q)
 {
     return slot_per_reader(q->coll) && q->size > 1 ? (size_t)q->size - 1 : 1;
 }
 
 bool cco_flat_fits(const cco_problem *q, const size_t *rooms, int n)
 {
-    return q->unit <= CCO_FLAT_UNIT && q->unit <= rooms[n - 1] / readers(q);
+    return q->unit <= CCO_FLAT_UNIT && q->unit <= rooms[n - 1] / flat_plan_readers(q);
 }
 
-static cco_stage barrier(const cco_problem *q)
+static cco_stage flat_plan_barrier(const cco_problem *q)
 {
     cco_stage s = {.window = 1, .gives = 1, .rounds = 1, .small = true, .last = true};
     put_stamp(&s, q);
@@ -362,11 +365,11 @@ static cco_stage barrier(const cco_problem *q)
 
 cco_flat cco_flat_plan(const cco_problem *q, const size_t *rooms, int n, bool crowded)
 {
-    const size_t per_reader = readers(q);
-    const size_t most = common(q);
+    const size_t per_reader = flat_plan_readers(q);
+    const size_t most = flat_plan_common(q);
     if (q->coll == CCO_BARRIER)
-        return (cco_flat){1, {barrier(q)}};
+        return (cco_flat){1, {flat_plan_barrier(q)}};
     if (most == SIZE_MAX)
-        return uneven(q, rooms, n, per_reader, crowded);
-    return (cco_flat){1, {even(q, rooms, n, per_reader, most, crowded)}};
+        return flat_plan_uneven(q, rooms, n, per_reader, crowded);
+    return (cco_flat){1, {flat_plan_even(q, rooms, n, per_reader, most, crowded)}};
 }

@@ -10,7 +10,7 @@ enum {
 }; /* bytes of a result that stay in the nearest cache while operands pass */
 
 /* to[i] = a[i] op b[i]; `to` may be b. */
-static int combine(const cco_run *r, const char *a, const char *b, char *to, size_t n)
+static int shm_fold_combine(const cco_run *r, const char *a, const char *b, char *to, size_t n)
 {
     const cco_layout *layout = &r->binding->layouts[CCO_OUT];
     const cco_reduce_op *op = &r->binding->operation;
@@ -36,7 +36,7 @@ static int fold_block(const cco_run *r, const char **from, int first, int last, 
     const char *so_far = from[last];
     int rc = MPI_SUCCESS;
     for (int i = last - 1; i >= first && rc == MPI_SUCCESS; i--) {
-        rc = combine(r, from[i], so_far, to, n);
+        rc = shm_fold_combine(r, from[i], so_far, to, n);
         so_far = to;
     }
     return rc;
@@ -69,14 +69,14 @@ static int fold_chunk(const cco_run *r, const char **from, int first, int last, 
         const bool remote = cco_run_remote(r, i);
         if (remote)
             cco_pull_read(pull, i, from[i], pull->scratch, n);
-        rc = combine(r, remote ? pull->scratch : from[i], so_far, to, n);
+        rc = shm_fold_combine(r, remote ? pull->scratch : from[i], so_far, to, n);
         so_far = to;
     }
     return rc;
 }
 
 /* Packed operands: each is unpacked for the operation, wherever it comes from. */
-static const char *packed(const cco_run *r, int rank, const char *from, size_t n)
+static const char *shm_fold_packed(const cco_run *r, int rank, const char *from, size_t n)
 {
     if (!cco_run_remote(r, rank))
         return from;
@@ -92,9 +92,9 @@ static int fold_elements(const cco_run *r, const char **from, int first, int las
     int rc = MPI_SUCCESS;
     for (size_t at = 0; at < n && rc == MPI_SUCCESS; at += step) {
         const size_t part = n - at < step ? n - at : step;
-        rc = cco_elements_start(e, packed(r, last, from[last] + at, part), part);
+        rc = cco_elements_start(e, shm_fold_packed(r, last, from[last] + at, part), part);
         for (int i = last - 1; i >= first && rc == MPI_SUCCESS; i--)
-            rc = cco_elements_reduce(e, packed(r, i, from[i] + at, part), part);
+            rc = cco_elements_reduce(e, shm_fold_packed(r, i, from[i] + at, part), part);
         if (rc == MPI_SUCCESS)
             rc = cco_elements_end(e, to + at, part);
     }
@@ -102,7 +102,8 @@ static int fold_elements(const cco_run *r, const char **from, int first, int las
 }
 
 /* Where an operand can be read while the result is written: its place, or a copy in `room`. */
-static const char *readable(const cco_run *r, int rank, const char *from, char *room, size_t n)
+static const char *shm_fold_readable(const cco_run *r, int rank, const char *from, char *room,
+                                     size_t n)
 {
     if (cco_run_remote(r, rank)) {
         cco_pull_read(r->reach->pull, rank, from, room, n);
@@ -128,7 +129,7 @@ static int fold_at_once(const cco_run *r, const char **from, int first, int last
         const size_t part = n - at < step ? n - at : step;
         for (int i = first; i <= last; i++) {
             char *room = pulls ? r->reach->pull->scratch + (size_t)(i - first) * step : own;
-            now[i - first] = readable(r, i, from[i] + at, room, part);
+            now[i - first] = shm_fold_readable(r, i, from[i] + at, room, part);
         }
         r->binding->operation.fold(&parts, count, to + at, part / unit);
     }

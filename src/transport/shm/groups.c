@@ -11,7 +11,7 @@ static int32_t key_of(const cco_core_place *place, level by)
     return by == CACHE ? place->cache : by == MEMORY ? place->memory : 0;
 }
 
-static bool known(const cco_core_place *places, int ranks, level by)
+static bool shm_groups_known(const cco_core_place *places, int ranks, level by)
 {
     for (int i = 0; i < ranks; i++)
         if (key_of(&places[i], by) < 0)
@@ -21,8 +21,8 @@ static bool known(const cco_core_place *places, int ranks, level by)
 
 /* Gives the ranks of one key, which are `n`, to groups from number `first` on, whose sizes differ
  * by at most one; returns how many. */
-static int cut(cco_groups *g, const cco_core_place *places, int ranks, level by, int32_t key, int n,
-               int first, int most)
+static int shm_groups_cut(cco_groups *g, const cco_core_place *places, int ranks, level by,
+                          int32_t key, int n, int first, int most)
 {
     const int parts = (n + most - 1) / most;
     for (int rank = 0, i = 0; rank < ranks; rank++)
@@ -32,7 +32,8 @@ static int cut(cco_groups *g, const cco_core_place *places, int ranks, level by,
 }
 
 /* Puts ranks into groups; false if they come to too many. */
-static bool divide(cco_groups *g, const cco_core_place *places, int ranks, level by, int most)
+static bool shm_groups_divide(cco_groups *g, const cco_core_place *places, int ranks, level by,
+                              int most)
 {
     g->count = 0;
     for (int rank = 0; rank < ranks; rank++)
@@ -44,7 +45,7 @@ static bool divide(cco_groups *g, const cco_core_place *places, int ranks, level
             continue;
         for (int i = rank; i < ranks; i++)
             n += key_of(&places[i], by) == key;
-        g->count += cut(g, places, ranks, by, key, n, g->count, most);
+        g->count += shm_groups_cut(g, places, ranks, by, key, n, g->count, most);
     }
     return g->count <= CCO_GROUPS_MOST;
 }
@@ -75,11 +76,11 @@ bool cco_groups_make(cco_groups *g, const cco_core_place *places, int ranks)
         return false;
     }
     level by = CACHE;
-    while (by < NUMBERS &&
-           !(known(places, ranks, by) && divide(g, places, ranks, by, CCO_GROUP_RANKS)))
+    while (by < NUMBERS && !(shm_groups_known(places, ranks, by) &&
+                             shm_groups_divide(g, places, ranks, by, CCO_GROUP_RANKS)))
         by++;
-    const bool divided = by < NUMBERS || divide(g, places, ranks, by, CCO_GROUP_RANKS) ||
-                         divide(g, places, ranks, by, CCO_GROUPS_MOST);
+    const bool divided = by < NUMBERS || shm_groups_divide(g, places, ranks, by, CCO_GROUP_RANKS) ||
+                         shm_groups_divide(g, places, ranks, by, CCO_GROUPS_MOST);
     if (divided)
         count_members(g, ranks);
     else

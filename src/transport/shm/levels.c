@@ -75,7 +75,7 @@ static cco_side scratch_side(ptrdiff_t at, size_t n)
 }
 
 /* One flat collective; `q` lacks what follows from the rings. */
-static void flat(run *r, cco_slot_ring *rings, cco_problem q)
+static void levels_flat(run *r, cco_slot_ring *rings, cco_problem q)
 {
     q.rank = rings->rank;
     q.size = rings->size;
@@ -90,40 +90,43 @@ static void flat(run *r, cco_slot_ring *rings, cco_problem q)
     r->rc = r->rc == MPI_SUCCESS ? rc : r->rc;
 }
 
-static void reduce(run *r, cco_slot_ring *rings, cco_coll coll, int root, cco_side in, cco_side out)
+static void levels_reduce(run *r, cco_slot_ring *rings, cco_coll coll, int root, cco_side in,
+                          cco_side out)
 {
-    flat(r, rings,
-         (cco_problem){.coll = coll,
-                       .root = root,
-                       .bytes = r->q->bytes,
-                       .unit = r->q->unit,
-                       .in = in,
-                       .out = out});
+    levels_flat(r, rings,
+                (cco_problem){.coll = coll,
+                              .root = root,
+                              .bytes = r->q->bytes,
+                              .unit = r->q->unit,
+                              .in = in,
+                              .out = out});
 }
 
-static void bcast(run *r, cco_slot_ring *rings, int root, cco_side out)
+static void levels_bcast(run *r, cco_slot_ring *rings, int root, cco_side out)
 {
-    flat(r, rings,
-         (cco_problem){
-             .coll = CCO_BCAST, .root = root, .bytes = out.each, .unit = r->q->unit, .out = out});
+    levels_flat(
+        r, rings,
+        (cco_problem){
+            .coll = CCO_BCAST, .root = root, .bytes = out.each, .unit = r->q->unit, .out = out});
 }
 
 /* A byte of each member comes to the leader: all have come. */
-static void gather(run *r)
+static void levels_gather(run *r)
 {
     cco_side all = scratch_side(BYTES + 1, 1);
     all.blocks = r->member == 0 ? r->levels->near->size : 0;
-    flat(r, r->levels->near,
-         (cco_problem){
-             .coll = CCO_GATHER, .bytes = 1, .unit = 1, .in = scratch_side(BYTES, 1), .out = all});
+    levels_flat(
+        r, r->levels->near,
+        (cco_problem){
+            .coll = CCO_GATHER, .bytes = 1, .unit = 1, .in = scratch_side(BYTES, 1), .out = all});
 }
 
 static void run_barrier(run *r)
 {
-    gather(r);
+    levels_gather(r);
     if (r->member == 0)
-        flat(r, r->levels->far, (cco_problem){.coll = CCO_BARRIER, .unit = 1});
-    bcast(r, r->levels->near, 0, scratch_side(BYTES, 1));
+        levels_flat(r, r->levels->far, (cco_problem){.coll = CCO_BARRIER, .unit = 1});
+    levels_bcast(r, r->levels->near, 0, scratch_side(BYTES, 1));
 }
 
 static void run_bcast(run *r)
@@ -131,20 +134,20 @@ static void run_bcast(run *r)
     const cco_groups *g = r->levels->groups;
     const int root = r->q->root, first = g->group[root];
     if (r->group == first)
-        bcast(r, r->levels->near, g->member[root], r->q->out);
+        levels_bcast(r, r->levels->near, g->member[root], r->q->out);
     if (r->member == 0)
-        bcast(r, r->levels->far, first, r->q->out);
+        levels_bcast(r, r->levels->far, first, r->q->out);
     if (r->group != first)
-        bcast(r, r->levels->near, 0, r->q->out);
+        levels_bcast(r, r->levels->near, 0, r->q->out);
 }
 
 static void run_allreduce(run *r)
 {
     const cco_side up = scratch_side(UP, r->q->bytes);
-    reduce(r, r->levels->near, CCO_REDUCE, 0, r->q->in, up);
+    levels_reduce(r, r->levels->near, CCO_REDUCE, 0, r->q->in, up);
     if (r->member == 0)
-        reduce(r, r->levels->far, CCO_ALLREDUCE, 0, up, r->q->out);
-    bcast(r, r->levels->near, 0, r->q->out);
+        levels_reduce(r, r->levels->far, CCO_ALLREDUCE, 0, up, r->q->out);
+    levels_bcast(r, r->levels->near, 0, r->q->out);
 }
 
 /* The leader of the root's group has the result, and hands it over. */
@@ -154,11 +157,11 @@ static void run_reduce(run *r)
     const cco_side up = scratch_side(UP, r->q->bytes), across = scratch_side(ACROSS, r->q->bytes);
     const int root = r->q->root, last = g->group[root];
     const cco_side result = r->q->rank == root ? r->q->out : across;
-    reduce(r, r->levels->near, CCO_REDUCE, 0, r->q->in, up);
+    levels_reduce(r, r->levels->near, CCO_REDUCE, 0, r->q->in, up);
     if (r->member == 0)
-        reduce(r, r->levels->far, CCO_REDUCE, last, up, result);
+        levels_reduce(r, r->levels->far, CCO_REDUCE, last, up, result);
     if (r->group == last && g->member[root] != 0)
-        bcast(r, r->levels->near, 0, result);
+        levels_bcast(r, r->levels->near, 0, result);
 }
 
 int cco_levels_run(cco_levels *l, const cco_problem *q, const cco_binding *binding)

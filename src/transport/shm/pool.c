@@ -26,7 +26,7 @@ static entry entries[ROOM]; /* the oldest first */
 static int count;
 
 /* With the lock. */
-static entry take_out(int i)
+static entry pool_take_out(int i)
 {
     const entry e = entries[i];
     count--;
@@ -36,7 +36,7 @@ static entry take_out(int i)
 }
 
 /* The newest: of all it is the likeliest to be in a cache. */
-static entry newest(size_t share, int ranks)
+static entry pool_newest(size_t share, int ranks)
 {
     entry e = {.segment.memory = NULL};
     pthread_mutex_lock(&lock);
@@ -45,25 +45,25 @@ static entry newest(size_t share, int ranks)
                       entries[i].rank != 0))
         i--;
     if (i >= 0)
-        e = take_out(i);
+        e = pool_take_out(i);
     pthread_mutex_unlock(&lock);
     return e;
 }
 
-static bool is(const entry *e, const offer *o, size_t share, int rank, int ranks)
+static bool pool_is(const entry *e, const offer *o, size_t share, int rank, int ranks)
 {
     const cco_segment *s = &e->segment;
     return s->id.inode == o->id.inode && s->id.process == o->id.process && e->mark == o->mark &&
            e->rank == rank && s->shares == ranks && s->share == share;
 }
 
-static entry find(const offer *o, size_t share, int rank, int ranks)
+static entry pool_find(const offer *o, size_t share, int rank, int ranks)
 {
     entry e = {.segment.memory = NULL};
     pthread_mutex_lock(&lock);
     for (int i = 0; i < count; i++)
-        if (is(&entries[i], o, share, rank, ranks)) {
-            e = take_out(i);
+        if (pool_is(&entries[i], o, share, rank, ranks)) {
+            e = pool_take_out(i);
             break;
         }
     pthread_mutex_unlock(&lock);
@@ -73,12 +73,12 @@ static entry find(const offer *o, size_t share, int rank, int ranks)
 /* With the lock. */
 static void free_oldest(void)
 {
-    entry e = take_out(0);
+    entry e = pool_take_out(0);
     cco_segment_free(&e.segment);
 }
 
 /* New segments come before old ones that may be wanted again. */
-static void make_room(size_t share, size_t most)
+static void pool_make_room(size_t share, size_t most)
 {
     pthread_mutex_lock(&lock);
     const size_t seats = cco_segment_pages(1); /* at most, of a rank */
@@ -88,7 +88,7 @@ static void make_room(size_t share, size_t most)
 }
 
 /* What all ranks have let go of, and rank 0 offers. */
-static entry agree(size_t share, MPI_Comm comm)
+static entry pool_agree(size_t share, MPI_Comm comm)
 {
     entry mine = {.segment.memory = NULL};
     offer o = {.mark = 0};
@@ -96,7 +96,7 @@ static entry agree(size_t share, MPI_Comm comm)
     PMPI_Comm_rank(comm, &rank);
     PMPI_Comm_size(comm, &ranks);
     if (rank == 0) {
-        mine = newest(share, ranks);
+        mine = pool_newest(share, ranks);
         o = (offer){mine.segment.id, mine.mark};
     }
     if (cco_service_bcast(&o, sizeof o, comm) != MPI_SUCCESS)
@@ -104,9 +104,9 @@ static entry agree(size_t share, MPI_Comm comm)
     if (o.id.inode == 0)
         return (entry){.segment.memory = NULL};
     if (rank != 0)
-        mine = find(&o, share, rank, ranks);
+        mine = pool_find(&o, share, rank, ranks);
     const bool has = mine.segment.memory != NULL;
-    if (cco_all(has && !cco_disagrees(), comm))
+    if (cco_service_all(has && !cco_inject_mismatch(), comm))
         return mine;
     if (has)
         cco_pool_keep(&mine.segment, mine.mark, mine.rank);
@@ -116,12 +116,12 @@ static entry agree(size_t share, MPI_Comm comm)
 bool cco_pool_take(cco_segment *segment, size_t share, size_t most, MPI_Comm comm, uint64_t *mark)
 {
     const size_t pages = cco_segment_pages(share);
-    const entry e = agree(pages, comm);
+    const entry e = pool_agree(pages, comm);
     *segment = e.segment;
     *mark = e.mark;
     if (segment->memory != NULL)
         return true;
-    make_room(pages, most);
+    pool_make_room(pages, most);
     return cco_segment_make(segment, share, most, comm);
 }
 

@@ -63,7 +63,7 @@ bool cco_pull_probe(const cco_pull *p)
 }
 
 /* Asks the rank that has them for at most CCO_PULL_REPLY bytes. */
-static void ask(cco_pull *p, int rank, uint64_t from, char *to, size_t n)
+static void pull_ask(cco_pull *p, int rank, uint64_t from, char *to, size_t n)
 {
     corner *mine = corner_of(p, p->rank);
     if (p->ring != NULL && p->ring->over) { /* nobody answers any more */
@@ -85,7 +85,7 @@ static void ask(cco_pull *p, int rank, uint64_t from, char *to, size_t n)
 }
 
 /* From the next call on, ranks use slots.  The first to find it out says so. */
-static void give_up(cco_pull *p, int rank, int error)
+static void pull_give_up(cco_pull *p, int rank, int error)
 {
     p->refused = p->refused || error != EFAULT;
     if (__atomic_exchange_n(&corner_of(p, 0)->failed, 1, __ATOMIC_RELAXED) == 0)
@@ -102,11 +102,11 @@ void cco_pull_read(cco_pull *p, int rank, const char *from, char *to, size_t n)
     if (!p->refused) {
         done = cco_process_read(&p->peers[rank], at, to, n);
         if (done < n && errno != ESRCH)
-            give_up(p, rank, errno);
+            pull_give_up(p, rank, errno);
     }
     for (size_t now; done < n; done += now) {
         now = n - done < CCO_PULL_REPLY ? n - done : CCO_PULL_REPLY;
-        ask(p, rank, at + done, to + done, now);
+        pull_ask(p, rank, at + done, to + done, now);
     }
 }
 

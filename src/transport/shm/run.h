@@ -10,11 +10,11 @@
 #include "transport/shm/flat.h"
 
 /* Where ranks give data that need no slot. */
-typedef struct cco_found {
+typedef struct cco_direct_buffers {
     uint64_t ranks;  /* bit per rank: found, */
     uint64_t remote; /* in memory of its own */
     const char *data[CCO_FLAT_RANKS];
-} cco_found;
+} cco_direct_buffers;
 
 /* Where a rank's data lie that are in no region. */
 enum { CCO_RUN_SLOTS = -1, CCO_RUN_OWN = CCO_REGIONS };
@@ -24,8 +24,8 @@ typedef struct cco_run {
     const cco_stage *stage;
     const cco_problem *q;
     const cco_binding *binding;
-    const cco_reach *reach; /* NULL: nothing */
-    cco_found *found;
+    const cco_direct_access *reach; /* NULL: nothing */
+    cco_direct_buffers *found;
     int region; /* where this rank's data lie */
 } cco_run;
 

@@ -86,19 +86,20 @@ static size_t shares_of(const cco_segment *segment)
     return segment->share * (size_t)segment->shares;
 }
 
-static size_t size_of(const cco_segment *segment)
+static size_t segment_size_of(const cco_segment *segment)
 {
-    return shares_of(segment) + cco_segment_pages((size_t)segment->members * sizeof(cco_seat));
+    return shares_of(segment) +
+           cco_segment_pages((size_t)segment->members * sizeof(cco_peer_state));
 }
 
 /* What a rank uses of it: its share, and its part of the seats. */
 static size_t of_rank(const cco_segment *segment)
 {
     const size_t ranks = (size_t)segment->members;
-    return segment->share + (size_of(segment) - shares_of(segment) + ranks - 1) / ranks;
+    return segment->share + (segment_size_of(segment) - shares_of(segment) + ranks - 1) / ranks;
 }
 
-static void give_back(cco_segment *segment)
+static void segment_give_back(cco_segment *segment)
 {
     if (segment->counted)
         __atomic_sub_fetch(&in_use, of_rank(segment), __ATOMIC_RELAXED);
@@ -111,7 +112,7 @@ static bool may_use(cco_segment *segment, size_t most)
     const size_t mine = of_rank(segment);
     if (!segment->counted || __atomic_add_fetch(&in_use, mine, __ATOMIC_RELAXED) <= most)
         return true;
-    give_back(segment);
+    segment_give_back(segment);
     return false;
 }
 
@@ -134,21 +135,21 @@ static bool take_pages(int file, size_t from, size_t size)
 static bool take_seats(int file, const cco_segment *segment)
 {
     return segment->me != 0 ||
-           take_pages(file, shares_of(segment), size_of(segment) - shares_of(segment));
+           take_pages(file, shares_of(segment), segment_size_of(segment) - shares_of(segment));
 }
 
 /* Before the ranks agree that all have it. */
 static void sit_down(cco_segment *segment)
 {
-    segment->seats = (cco_seat *)(void *)(segment->memory + shares_of(segment));
-    segment->seats[segment->me].life = cco_life_mine();
+    segment->seats = (cco_peer_state *)(void *)(segment->memory + shares_of(segment));
+    segment->seats[segment->me].life = cco_proc_mine();
 }
 
 /* Maps the memory and takes the pages of this rank's part. */
-static char *map(int file, const cco_segment *segment, const cco_segment_part *part)
+static char *segment_map(int file, const cco_segment *segment, const cco_segment_part *part)
 {
-    const size_t size = size_of(segment);
-    if (file < 0 || cco_disagrees() ||
+    const size_t size = segment_size_of(segment);
+    if (file < 0 || cco_inject_mismatch() ||
         !take_pages(file, segment->share * (size_t)part->share, cco_segment_pages(part->uses)) ||
         !take_seats(file, segment))
         return NULL;
@@ -156,8 +157,8 @@ static char *map(int file, const cco_segment *segment, const cco_segment_part *p
     return memory != MAP_FAILED ? memory : NULL;
 }
 
-static bool make(cco_segment *segment, size_t share, size_t most, const cco_segment_part *part,
-                 const cco_company *c)
+static bool segment_make(cco_segment *segment, size_t share, size_t most,
+                         const cco_segment_part *part, const cco_company *c)
 {
     address a = {.file = -1};
     int file = -1;
@@ -169,24 +170,24 @@ static bool make(cco_segment *segment, size_t share, size_t most, const cco_segm
                              .me = c->place};
     if (first) { /* it has the memory, and tells the others where */
         a.node = cco_node_key();
-        file = make_file(size_of(segment), &a);
+        file = make_file(segment_size_of(segment), &a);
     }
     if (cco_service_bcast_among(&a, sizeof a, c) != MPI_SUCCESS)
         a.file = -1;
     segment->id = (cco_segment_id){(uint64_t)a.process, a.inode};
     if (!first)
-        file = open_file(&a, size_of(segment), &unlike);
+        file = open_file(&a, segment_size_of(segment), &unlike);
     if (may_use(segment, most))
-        segment->memory = map(file, segment, part);
+        segment->memory = segment_map(file, segment, part);
     if (segment->memory != NULL)
         sit_down(segment);
-    const bool all = cco_all_among(segment->memory != NULL, c);
+    const bool all = cco_service_all_among(segment->memory != NULL, c);
     if (file >= 0)
         close(file);
     if (all)
         return true;
     cco_segment_free(segment);
-    segment->unlike = !cco_all_among(!unlike, c);
+    segment->unlike = !cco_service_all_among(!unlike, c);
     return false;
 }
 
@@ -196,14 +197,14 @@ bool cco_segment_make_parts(cco_segment *segment, size_t share, size_t most,
     cco_company all = {.comm = comm};
     PMPI_Comm_rank(comm, &all.place);
     PMPI_Comm_size(comm, &all.count);
-    return make(segment, share, most, part, &all);
+    return segment_make(segment, share, most, part, &all);
 }
 
 bool cco_segment_make_among(cco_segment *segment, size_t share, size_t most,
                             const cco_company *company)
 {
     const cco_segment_part part = {company->count, company->place, share};
-    return make(segment, share, most, &part, company);
+    return segment_make(segment, share, most, &part, company);
 }
 
 bool cco_segment_make(cco_segment *segment, size_t share, size_t most, MPI_Comm comm)
@@ -216,9 +217,9 @@ bool cco_segment_make(cco_segment *segment, size_t share, size_t most, MPI_Comm 
 
 void cco_segment_free(cco_segment *segment)
 {
-    give_back(segment);
+    segment_give_back(segment);
     if (segment->memory != NULL)
-        munmap(segment->memory, size_of(segment));
+        munmap(segment->memory, segment_size_of(segment));
     segment->memory = NULL;
     segment->seats = NULL;
 }

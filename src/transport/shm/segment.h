@@ -23,10 +23,10 @@ typedef struct cco_segment {
     char *memory; /* zero to begin with; NULL: there is none */
     size_t share; /* bytes of a rank, whole pages */
     int shares;
-    cco_seat *seats; /* of the ranks that share it, behind the shares */
-    int members, me; /* these, and the place of this rank among them */
-    bool counted;    /* its share is among what `most` bounds */
-    bool unlike;     /* there is none because ranks asked for unlike sizes, as all of them know */
+    cco_peer_state *seats; /* of the ranks that share it, behind the shares */
+    int members, me;       /* these, and the place of this rank among them */
+    bool counted;          /* its share is among what `most` bounds */
+    bool unlike; /* there is none because ranks asked for unlike sizes, as all of them know */
     cco_segment_id id;
 } cco_segment;
 

@@ -9,7 +9,7 @@
 #include "transport/shm/fold.h"
 
 /* The share of a rank in a part of the vector: lines, of whole elements. */
-static cco_span share(const cco_run *r, cco_span part, int rank)
+static cco_span shares_share(const cco_run *r, cco_span part, int rank)
 {
     const size_t line = r->q->unit * CCO_SLOT_LINE;
     const size_t each = (part.n / (size_t)r->q->size + line) / line * line;
@@ -20,12 +20,12 @@ static cco_span share(const cco_run *r, cco_span part, int rank)
     return part;
 }
 
-static bool collects(const cco_problem *q)
+static bool shares_collects(const cco_problem *q)
 {
     return q->coll == CCO_ALLREDUCE || q->rank == q->root;
 }
 
-static cco_span part_of(const cco_run *r, const cco_side *side, uint64_t k)
+static cco_span shares_part_of(const cco_run *r, const cco_side *side, uint64_t k)
 {
     return cco_run_part(r, cco_whole(side), k);
 }
@@ -37,7 +37,7 @@ static void show_operand(const cco_run *r, uint64_t k)
     cco_run_show(r, 2 * k);
 }
 
-static uint64_t show_some(const cco_run *r, uint64_t shown, uint64_t k)
+static uint64_t shares_show_some(const cco_run *r, uint64_t shown, uint64_t k)
 {
     while (shown < cco_run_gives(r) && (shown <= k || (shown <= k + cco_run_ahead(r) &&
                                                        cco_slot_ring_has_room(r->ring, 2 * shown))))
@@ -52,7 +52,7 @@ static bool is_read(const cco_problem *q)
 }
 
 /* Where the operand of a rank lies for piece `k`; NULL: it makes another call. */
-static const char *operand(const cco_run *r, int rank, uint64_t k)
+static const char *shares_operand(const cco_run *r, int rank, uint64_t k)
 {
     return cco_run_data(r, rank, 2 * k,
                         (cco_shown_at){.at = cco_run_start(r, k), .n = r->q->in.each});
@@ -64,7 +64,7 @@ static void find_operands(const cco_run *r)
 {
     for (int i = 0; i < r->q->size; i++)
         if (i != r->q->rank)
-            operand(r, i, 0);
+            shares_operand(r, i, 0);
 }
 
 /* Folds this rank's share to where it goes on this rank, and shows it to those who collect it. */
@@ -72,19 +72,21 @@ static int fold_share(const cco_run *r, uint64_t k)
 {
     const cco_problem *q = r->q;
     const char *from[CCO_FLAT_RANKS];
-    const cco_span whole = part_of(r, &q->in, k), mine = share(r, whole, q->rank);
+    const cco_span whole = shares_part_of(r, &q->in, k), mine = shares_share(r, whole, q->rank);
     if (mine.n == 0) {
         if (k == 0)
             find_operands(r);
         return MPI_SUCCESS;
     }
     for (int i = 0; i < q->size; i++) {
-        const char *theirs = i != q->rank ? operand(r, i, k) : NULL;
+        const char *theirs = i != q->rank ? shares_operand(r, i, k) : NULL;
         from[i] = theirs != NULL ? theirs + (mine.at - whole.at) : cco_run_place(r, mine);
     }
     const int reader = q->coll == CCO_ALLREDUCE ? CCO_SLOT_READERS_ALL : q->root;
     char *slot = is_read(q) ? cco_slot_ring_reserve(r->ring, 2 * k + 1, reader) : NULL;
-    char *own = collects(q) ? cco_run_place(r, share(r, part_of(r, &q->out, k), q->rank)) : slot;
+    char *own = shares_collects(q)
+                    ? cco_run_place(r, shares_share(r, shares_part_of(r, &q->out, k), q->rank))
+                    : slot;
     const int rc = cco_run_fold(r, from, 0, q->size - 1, own, mine.n);
     if (slot != NULL && own != slot)
         cco_writes_copy(&r->ring->writes, r->stage->use, r->stage->pattern, slot, own, mine.n);
@@ -106,12 +108,12 @@ static void collect_from(const cco_run *r, int rank, cco_span to, uint64_t k)
         cco_run_differs(r, rank, from, NULL, 0);
 }
 
-static void collect(const cco_run *r, uint64_t k)
+static void shares_collect(const cco_run *r, uint64_t k)
 {
     const cco_problem *q = r->q;
-    for (int i = 1; i < q->size && collects(q); i++) {
+    for (int i = 1; i < q->size && shares_collects(q); i++) {
         const int rank = (q->rank + i) % q->size;
-        collect_from(r, rank, share(r, part_of(r, &q->out, k), rank), k);
+        collect_from(r, rank, shares_share(r, shares_part_of(r, &q->out, k), rank), k);
     }
     cco_slot_ring_release(r->ring, 2 * k + 1);
 }
@@ -134,14 +136,14 @@ int cco_run_shares(const cco_run *r)
     uint64_t shown = r->found->ranks != 0;
     int rc = MPI_SUCCESS;
     for (uint64_t k = 0; k < r->stage->rounds; k++) {
-        shown = show_some(r, shown, k);
+        shown = shares_show_some(r, shown, k);
         if (k > 0)
-            collect(r, k - 1);
+            shares_collect(r, k - 1);
         const int one = fold_share(r, k);
         rc = rc == MPI_SUCCESS ? one : rc;
         cco_slot_ring_release(r->ring, 2 * k);
     }
     if (r->stage->rounds > 0)
-        collect(r, r->stage->rounds - 1);
+        shares_collect(r, r->stage->rounds - 1);
     return rc;
 }

@@ -184,7 +184,7 @@ void cco_slot_ring_wait_for(const cco_slot_ring *b, const uint64_t *slot, uint64
 }
 
 /* The first rank that has not left what it has to leave up to `number`; -1 if there is none. */
-static int behind(const cco_slot_ring *b, int reader, uint64_t number)
+static int slot_ring_behind(const cco_slot_ring *b, int reader, uint64_t number)
 {
     if (reader != CCO_SLOT_READERS_ALL)
         return cco_slot_number_before(left_by(b, reader), number) ? reader : -1;
@@ -198,7 +198,7 @@ static int behind(const cco_slot_ring *b, int reader, uint64_t number)
 static void wait_for_leave(const cco_slot_ring *b, int reader, uint64_t number)
 {
     int tries = CCO_PAUSE_MEMORY;
-    for (int rank; !b->over && (rank = behind(b, reader, number)) >= 0;) {
+    for (int rank; !b->over && (rank = slot_ring_behind(b, reader, number)) >= 0;) {
         cco_slot_ring_pause(b, &tries);
         const bool away = cco_elsewhere(b, rank, tries);
         const bool gone = !away && cco_lost_gone(b, rank, tries);

@@ -6,20 +6,20 @@
 #include "transport/local/local.h"
 #include "transport/shm/fold.h"
 
-static inline char *block(const cco_run *r, const cco_side *side, int i)
+static inline char *shm_small_block(const cco_run *r, const cco_side *side, int i)
 {
     return r->binding->base[side->base] +
            (side->at != NULL ? side->at[i] : side->start + i * side->pitch);
 }
 
-static inline size_t bytes(const cco_side *side, int i)
+static inline size_t shm_small_bytes(const cco_side *side, int i)
 {
     return side->n != NULL ? side->n[i] : side->each;
 }
 
 /* What is not for this rank: NULL. */
 __attribute__((noinline, cold)) static const char *
-differs(const cco_run *r, int rank, const char *slot, const char *lane, size_t n)
+shm_small_differs(const cco_run *r, int rank, const char *slot, const char *lane, size_t n)
 {
     cco_run_differs(r, rank, slot, lane, n);
     return NULL;
@@ -29,12 +29,13 @@ differs(const cco_run *r, int rank, const char *slot, const char *lane, size_t n
 static inline const char *as_expected(const cco_run *r, int rank, uint64_t expected, size_t n)
 {
     const char *slot = cco_slot_ring_read(r->ring, rank, 0);
-    return __builtin_expect(cco_slot_word(slot) == expected, 1) ? slot
-                                                                : differs(r, rank, slot, NULL, n);
+    return __builtin_expect(cco_slot_word(slot) == expected, 1)
+               ? slot
+               : shm_small_differs(r, rank, slot, NULL, n);
 }
 
 /* The slot of a rank that has `n` bytes where it gives those of its own. */
-static inline const char *of(const cco_run *r, int rank, size_t n)
+static inline const char *shm_small_of(const cco_run *r, int rank, size_t n)
 {
     return as_expected(r, rank, cco_run_expected(r, n), n);
 }
@@ -42,23 +43,23 @@ static inline const char *of(const cco_run *r, int rank, size_t n)
 /* What `writer` shows for this rank, where it shows something else for each. */
 static inline const char *lane_of(const cco_run *r, int writer, size_t n)
 {
-    const char *slot = of(r, writer, n);
+    const char *slot = shm_small_of(r, writer, n);
     if (slot == NULL)
         return NULL;
     const char *lane = slot + cco_run_lane(r, writer, r->q->rank);
     return r->stage->head == 0 || __builtin_expect(cco_run_head(lane) == n, 1)
                ? lane
-               : differs(r, writer, slot, lane, n);
+               : shm_small_differs(r, writer, slot, lane, n);
 }
 
-static inline void take(char *to, const char *from, size_t n)
+static inline void shm_small_take(char *to, const char *from, size_t n)
 {
     if (from != NULL)
         cco_run_copy(to, from, n);
 }
 
 /* Shows `n` bytes for `reader`; returns where they are. */
-static inline char *show(const cco_run *r, const char *from, size_t n, int reader)
+static inline char *shm_small_show(const cco_run *r, const char *from, size_t n, int reader)
 {
     cco_slot_ring *ring = r->ring;
     char *slot = cco_slot_ring_reserve(ring, 0, reader);
@@ -68,95 +69,100 @@ static inline char *show(const cco_run *r, const char *from, size_t n, int reade
     return slot;
 }
 
-static void show_lanes(const cco_run *r)
+static void shm_small_show_lanes(const cco_run *r)
 {
     const cco_problem *q = r->q;
     char *slot = cco_slot_ring_reserve(r->ring, 0, CCO_SLOT_READERS_ALL);
     for (int i = 0; i < q->size; i++)
         if (i != q->rank) {
             slot += r->stage->head;
-            cco_run_set_head(r, slot, bytes(&q->in, i));
-            cco_run_write(r, slot, block(r, &q->in, i), bytes(&q->in, i));
+            cco_run_set_head(r, slot, shm_small_bytes(&q->in, i));
+            cco_run_write(r, slot, shm_small_block(r, &q->in, i), shm_small_bytes(&q->in, i));
             slot += r->stage->window;
         }
     cco_slot_ring_publish(r->ring, 0, r->stage->word);
 }
 
 /* What a rank gives to itself. */
-static void keep(char *to, const char *from, size_t n)
+static void shm_small_keep(char *to, const char *from, size_t n)
 {
     if (to != from)
         cco_run_copy(to, from, n);
 }
 
-static int bcast(const cco_run *r)
+static int shm_small_bcast(const cco_run *r)
 {
     const cco_problem *q = r->q;
     if (q->rank == q->root)
-        show(r, block(r, &q->out, 0), q->out.each, CCO_SLOT_READERS_ALL);
+        shm_small_show(r, shm_small_block(r, &q->out, 0), q->out.each, CCO_SLOT_READERS_ALL);
     else
-        take(block(r, &q->out, 0), of(r, q->root, q->out.each), q->out.each);
+        shm_small_take(shm_small_block(r, &q->out, 0), shm_small_of(r, q->root, q->out.each),
+                       q->out.each);
     return MPI_SUCCESS;
 }
 
-static void take_all(const cco_run *r, bool per_reader)
+static void shm_small_take_all(const cco_run *r, bool per_reader)
 {
     const cco_problem *q = r->q;
     for (int i = 1; i < q->size; i++) {
         const int rank = q->rank + i < q->size ? q->rank + i : q->rank + i - q->size;
-        const size_t n = bytes(&q->out, rank);
+        const size_t n = shm_small_bytes(&q->out, rank);
         if (n > 0)
-            take(block(r, &q->out, rank), per_reader ? lane_of(r, rank, n) : of(r, rank, n), n);
+            shm_small_take(shm_small_block(r, &q->out, rank),
+                           per_reader ? lane_of(r, rank, n) : shm_small_of(r, rank, n), n);
     }
 }
 
-static int gather(const cco_run *r)
+static int shm_small_gather(const cco_run *r)
 {
     const cco_problem *q = r->q;
-    const char *own = block(r, &q->in, 0);
+    const char *own = shm_small_block(r, &q->in, 0);
     if (q->rank != q->root) {
-        show(r, own, q->in.each, q->root);
+        shm_small_show(r, own, q->in.each, q->root);
         return MPI_SUCCESS;
     }
-    keep(block(r, &q->out, q->rank), own, q->in.each);
-    take_all(r, false);
+    shm_small_keep(shm_small_block(r, &q->out, q->rank), own, q->in.each);
+    shm_small_take_all(r, false);
     return MPI_SUCCESS;
 }
 
-static int allgather(const cco_run *r)
+static int shm_small_allgather(const cco_run *r)
 {
     const cco_problem *q = r->q;
-    const char *own = block(r, &q->in, 0);
-    show(r, own, q->in.each, CCO_SLOT_READERS_ALL);
-    keep(block(r, &q->out, q->rank), own, q->in.each);
-    take_all(r, false);
+    const char *own = shm_small_block(r, &q->in, 0);
+    shm_small_show(r, own, q->in.each, CCO_SLOT_READERS_ALL);
+    shm_small_keep(shm_small_block(r, &q->out, q->rank), own, q->in.each);
+    shm_small_take_all(r, false);
     return MPI_SUCCESS;
 }
 
-static int scatter(const cco_run *r)
+static int shm_small_scatter(const cco_run *r)
 {
     const cco_problem *q = r->q;
     if (q->rank != q->root) {
         if (q->out.each > 0)
-            take(block(r, &q->out, 0), lane_of(r, q->root, q->out.each), q->out.each);
+            shm_small_take(shm_small_block(r, &q->out, 0), lane_of(r, q->root, q->out.each),
+                           q->out.each);
         return MPI_SUCCESS;
     }
-    show_lanes(r);
-    keep(block(r, &q->out, 0), block(r, &q->in, q->rank), q->out.each);
+    shm_small_show_lanes(r);
+    shm_small_keep(shm_small_block(r, &q->out, 0), shm_small_block(r, &q->in, q->rank),
+                   q->out.each);
     return MPI_SUCCESS;
 }
 
-static int alltoall(const cco_run *r)
+static int shm_small_alltoall(const cco_run *r)
 {
     const cco_problem *q = r->q;
-    show_lanes(r);
-    keep(block(r, &q->out, q->rank), block(r, &q->in, q->rank), bytes(&q->in, q->rank));
-    take_all(r, true);
+    shm_small_show_lanes(r);
+    shm_small_keep(shm_small_block(r, &q->out, q->rank), shm_small_block(r, &q->in, q->rank),
+                   shm_small_bytes(&q->in, q->rank));
+    shm_small_take_all(r, true);
     return MPI_SUCCESS;
 }
 
 /* Nobody looks at a slot of its own: its line may be with those who wait for it. */
-static int barrier(const cco_run *r)
+static int shm_small_barrier(const cco_run *r)
 {
     char *own = cco_slot_ring_reserve(r->ring, 0, CCO_SLOT_READERS_ALL);
     const uint64_t number = r->ring->call, word = r->stage->word;
@@ -172,7 +178,8 @@ static int barrier(const cco_run *r)
 }
 
 /* This rank's own in place of what it must not take. */
-static inline const char *operand(const cco_run *r, int rank, const char *own, bool per_reader)
+static inline const char *shm_small_operand(const cco_run *r, int rank, const char *own,
+                                            bool per_reader)
 {
     if (rank == r->q->rank)
         return own;
@@ -186,25 +193,25 @@ static int fold_all(const cco_run *r, int first, int last, const char *own, bool
 {
     const char *from[CCO_FLAT_RANKS];
     for (int i = first; i <= last; i++)
-        from[i] = operand(r, i, own, per_reader);
-    return cco_run_fold(r, from, first, last, block(r, &r->q->out, 0), n);
+        from[i] = shm_small_operand(r, i, own, per_reader);
+    return cco_run_fold(r, from, first, last, shm_small_block(r, &r->q->out, 0), n);
 }
 
 /* Folds what the ranks show, and this rank's own.  A kernel goes straight to the result, unless
  * that would overwrite the operand before it is read. */
-static inline __attribute__((always_inline)) int fold(const cco_run *r, int first, int last,
-                                                      const char *own, bool per_reader, size_t n)
+static inline __attribute__((always_inline)) int
+shm_small_fold(const cco_run *r, int first, int last, const char *own, bool per_reader, size_t n)
 {
     const cco_kernel kernel = r->binding->operation.kernel;
     const bool overwrites = per_reader && r->q->in.base == CCO_OUT;
-    char *to = block(r, &r->q->out, 0);
+    char *to = shm_small_block(r, &r->q->out, 0);
     if (kernel == NULL || (last > first && overwrites))
         return fold_all(r, first, last, own, per_reader, n);
-    const char *so_far = operand(r, last, own, per_reader);
+    const char *so_far = shm_small_operand(r, last, own, per_reader);
     if (last == first)
-        keep(to, so_far, n);
+        shm_small_keep(to, so_far, n);
     for (int i = last - 1; i >= first; i--) {
-        kernel(operand(r, i, own, per_reader), so_far, to, r->stage->count);
+        kernel(shm_small_operand(r, i, own, per_reader), so_far, to, r->stage->count);
         so_far = to;
     }
     return MPI_SUCCESS;
@@ -226,7 +233,7 @@ static inline int fold_shown(const cco_run *r, const cco_problem *q, cco_kernel 
     const cco_slot_ring *ring = r->ring;
     const size_t share = ring->share, count = r->stage->count;
     const uint64_t number = ring->call, word = r->stage->word;
-    char *to = block(r, &q->out, 0);
+    char *to = shm_small_block(r, &q->out, 0);
     const char *so_far = NULL;
     int rank = q->size - 1;
     const char *slot = shown - CCO_SLOT_HEAD + (ptrdiff_t)(rank - q->rank) * (ptrdiff_t)share;
@@ -247,86 +254,87 @@ static inline int fold_shown(const cco_run *r, const cco_problem *q, cco_kernel 
 }
 
 /* In place, a result overwrites this rank's operand: it is folded from the slot. */
-static int reduce(const cco_run *r)
+static int shm_small_reduce(const cco_run *r)
 {
     const cco_problem *q = r->q;
     const bool in_place = q->in.base == CCO_OUT;
-    const char *own = block(r, &q->in, 0);
+    const char *own = shm_small_block(r, &q->in, 0);
     if (q->rank != q->root) {
-        show(r, own, q->in.each, q->root);
+        shm_small_show(r, own, q->in.each, q->root);
         return MPI_SUCCESS;
     }
     if (in_place)
         own = memcpy(cco_slot_ring_reserve(r->ring, 0, q->root), own, q->in.each);
-    return fold(r, 0, q->size - 1, own, false, q->in.each);
+    return shm_small_fold(r, 0, q->size - 1, own, false, q->in.each);
 }
 
-static int scan(const cco_run *r)
+static int shm_small_scan(const cco_run *r)
 {
     const cco_problem *q = r->q;
-    const char *own = block(r, &q->in, 0);
+    const char *own = shm_small_block(r, &q->in, 0);
     if (r->stage->gives > 0)
-        show(r, own, q->in.each, CCO_SLOT_READERS_ALL);
+        shm_small_show(r, own, q->in.each, CCO_SLOT_READERS_ALL);
     const int last = q->coll == CCO_SCAN ? q->rank : q->rank - 1;
-    return last < 0 ? MPI_SUCCESS : fold(r, 0, last, own, false, q->in.each);
+    return last < 0 ? MPI_SUCCESS : shm_small_fold(r, 0, last, own, false, q->in.each);
 }
 
 static int reduce_scatter(const cco_run *r)
 {
     const cco_problem *q = r->q;
-    show_lanes(r);
+    shm_small_show_lanes(r);
     if (q->out.each == 0)
         return MPI_SUCCESS;
-    return fold(r, 0, q->size - 1, block(r, &q->in, q->rank), true, q->out.each);
+    return shm_small_fold(r, 0, q->size - 1, shm_small_block(r, &q->in, q->rank), true,
+                          q->out.each);
 }
 
 /* Slots that may be swapped, or that are written past the cache. */
 __attribute__((noinline)) static int allreduce_large(const cco_run *r)
 {
     const cco_problem *q = r->q;
-    const char *own = block(r, &q->in, 0);
+    const char *own = shm_small_block(r, &q->in, 0);
     if (q->size == 1) {
-        keep(block(r, &q->out, 0), own, q->out.each);
+        shm_small_keep(shm_small_block(r, &q->out, 0), own, q->out.each);
         return MPI_SUCCESS;
     }
-    const char *shown = show(r, own, q->in.each, CCO_SLOT_READERS_ALL);
-    return fold(r, 0, q->size - 1, own_operand(q, own, shown), false, q->in.each);
+    const char *shown = shm_small_show(r, own, q->in.each, CCO_SLOT_READERS_ALL);
+    return shm_small_fold(r, 0, q->size - 1, own_operand(q, own, shown), false, q->in.each);
 }
 
-static int allreduce(const cco_run *r)
+static int shm_small_allreduce(const cco_run *r)
 {
     const cco_problem *q = r->q;
     const cco_kernel kernel = r->binding->operation.kernel;
     if (!r->stage->shown)
         return allreduce_large(r);
-    const char *own = block(r, &q->in, 0);
-    const char *shown = show(r, own, q->in.each, CCO_SLOT_READERS_ALL);
+    const char *own = shm_small_block(r, &q->in, 0);
+    const char *shown = shm_small_show(r, own, q->in.each, CCO_SLOT_READERS_ALL);
     own = own_operand(q, own, shown);
     return kernel != NULL ? fold_shown(r, q, kernel, own, shown)
-                          : fold(r, 0, q->size - 1, own, false, q->in.each);
+                          : shm_small_fold(r, 0, q->size - 1, own, false, q->in.each);
 }
 
 /* A table, so that each has only the registers to save that it needs. */
 int cco_run_small(const cco_run *r)
 {
     static int (*const runs[CCO_COLLECTIVES])(const cco_run *) = {
-        [CCO_BARRIER] = barrier,
-        [CCO_BCAST] = bcast,
-        [CCO_GATHER] = gather,
-        [CCO_GATHERV] = gather,
-        [CCO_SCATTER] = scatter,
-        [CCO_SCATTERV] = scatter,
-        [CCO_ALLGATHER] = allgather,
-        [CCO_ALLGATHERV] = allgather,
-        [CCO_ALLTOALL] = alltoall,
-        [CCO_ALLTOALLV] = alltoall,
-        [CCO_ALLTOALLW] = alltoall,
-        [CCO_REDUCE] = reduce,
-        [CCO_ALLREDUCE] = allreduce,
+        [CCO_BARRIER] = shm_small_barrier,
+        [CCO_BCAST] = shm_small_bcast,
+        [CCO_GATHER] = shm_small_gather,
+        [CCO_GATHERV] = shm_small_gather,
+        [CCO_SCATTER] = shm_small_scatter,
+        [CCO_SCATTERV] = shm_small_scatter,
+        [CCO_ALLGATHER] = shm_small_allgather,
+        [CCO_ALLGATHERV] = shm_small_allgather,
+        [CCO_ALLTOALL] = shm_small_alltoall,
+        [CCO_ALLTOALLV] = shm_small_alltoall,
+        [CCO_ALLTOALLW] = shm_small_alltoall,
+        [CCO_REDUCE] = shm_small_reduce,
+        [CCO_ALLREDUCE] = shm_small_allreduce,
         [CCO_REDUCE_SCATTER] = reduce_scatter,
         [CCO_REDUCE_SCATTER_BLOCK] = reduce_scatter,
-        [CCO_SCAN] = scan,
-        [CCO_EXSCAN] = scan,
+        [CCO_SCAN] = shm_small_scan,
+        [CCO_EXSCAN] = shm_small_scan,
     };
     return runs[r->q->coll](r);
 }

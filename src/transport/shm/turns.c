@@ -29,14 +29,14 @@ typedef struct turns {
 } turns;
 
 /* What is left of `n` bytes at `at`, at most a part. */
-static size_t part_of(const turns *t, size_t n, size_t at)
+static size_t shm_turns_part_of(const turns *t, size_t n, size_t at)
 {
     const size_t left = n > at ? n - at : 0;
     return left < t->part ? left : t->part;
 }
 
 /* Whether the operand of `giver` is part of what a rank gets. */
-static bool concerns(const cco_problem *q, int giver, int rank)
+static bool shm_turns_concerns(const cco_problem *q, int giver, int rank)
 {
     return q->coll == CCO_REDUCE   ? rank == q->root
            : q->coll == CCO_SCAN   ? giver <= rank
@@ -51,13 +51,13 @@ static void find_parts(const turns *t, int giver, size_t at)
     const bool scatters = cco_coll_infos[q->coll].in & CCO_EACH;
     for (int i = 0; i < q->size; i++) {
         const cco_span block = scatters ? cco_block(q, &q->in, i) : cco_whole(&q->in);
-        t->n[i] = concerns(q, giver, i) ? part_of(t, block.n, at) : 0;
+        t->n[i] = shm_turns_concerns(q, giver, i) ? shm_turns_part_of(t, block.n, at) : 0;
         t->at[i] = block.at + (ptrdiff_t)at;
     }
 }
 
 /* A rank's operand goes to `to` of all, a part of each rank's block, or the same for all. */
-static int give(const turns *t, int giver, char *to)
+static int shm_turns_give(const turns *t, int giver, char *to)
 {
     const cco_problem *q = t->q;
     const bool alike = q->coll == CCO_ALLREDUCE, mine = q->rank == giver;
@@ -92,7 +92,7 @@ static int run_part(const turns *t, size_t at)
     for (int giver = q->size - 1; giver >= 0; giver--) {
         find_parts(t, giver, at);
         const size_t n = t->n[q->rank];
-        int one = give(t, giver, first && n > 0 ? result : t->operand);
+        int one = shm_turns_give(t, giver, first && n > 0 ? result : t->operand);
         if (one == MPI_SUCCESS && !first)
             one = cco_elements_combine(t->binding->elements, t->operand, result, n);
         first = first && n == 0;
@@ -102,7 +102,7 @@ static int run_part(const turns *t, size_t at)
 }
 
 /* The longest block of the operands. */
-static size_t longest(const cco_problem *q)
+static size_t shm_turns_longest(const cco_problem *q)
 {
     size_t most = q->in.each;
     for (int i = 0; q->in.n != NULL && i < q->in.blocks; i++)
@@ -124,7 +124,7 @@ static int run_parts(const turns *t, size_t all)
 int cco_turns_run(cco_slot_ring *rings, const size_t *rooms, int n, bool crowded,
                   const cco_problem *q, const cco_binding *binding)
 {
-    const size_t ranks = (size_t)q->size, all = longest(q);
+    const size_t ranks = (size_t)q->size, all = shm_turns_longest(q);
     turns t = {rings, rooms, n, crowded, q, binding, .part = q->unit};
     if (PART > q->unit)
         t.part = PART / q->unit * q->unit;

@@ -40,7 +40,8 @@ void cco_stream_blocks_close(cco_stream_blocks *b)
     *b = (cco_stream_blocks){0};
 }
 
-static char *place_of(const cco_stream_blocks *b, const cco_area *area, uint16_t block)
+static char *stream_blocks_place_of(const cco_stream_blocks *b, const cco_area *area,
+                                    uint16_t block)
 {
     const size_t owner = block / CCO_STREAM_BLOCKS_UNREAD,
                  number = block % CCO_STREAM_BLOCKS_UNREAD;
@@ -62,7 +63,7 @@ int cco_stream_blocks_pass(cco_stream_blocks *b, cco_stream_blocks_pair *pair, c
 {
     char *line = area->shares[peer] + (size_t)area->rank * CCO_LINE;
     const uint16_t block = b->list[--b->held];
-    memcpy(place_of(b, area, block), from, n); /* it is in this core's cache */
+    memcpy(stream_blocks_place_of(b, area, block), from, n); /* it is in this core's cache */
     memcpy(after_of(line, pair->passed), &at, sizeof at);
     memcpy(which_of(line, pair->passed), &block, sizeof block);
     return cco_line_tell(area, peer, CCO_LINE_BLOCKS_PASSED, ++pair->passed);
@@ -82,7 +83,7 @@ int cco_stream_blocks_take(cco_stream_blocks *b, cco_stream_blocks_pair *pair, c
 {
     uint16_t block;
     memcpy(&block, which_of(area->share + (size_t)peer * CCO_LINE, pair->taken), sizeof block);
-    memcpy(to, place_of(b, area, block), n);
+    memcpy(to, stream_blocks_place_of(b, area, block), n);
     b->list[b->held++] = block;
     if (++pair->taken - pair->taken_told < CCO_STREAM_BLOCKS_UNREAD / 2)
         return MPI_SUCCESS;

@@ -22,7 +22,7 @@ void cco_fragments_stamp(void *fragments, uint64_t stamp)
     ((cco_fragments *)fragments)->call = stamp;
 }
 
-static void say(cco_area *area, size_t at, uint64_t word)
+static void fragment_say(cco_area *area, size_t at, uint64_t word)
 {
     char *line = area->share + (size_t)area->rank * CCO_LINE;
     __atomic_store_n((uint64_t *)(void *)(line + at), word, __ATOMIC_RELEASE);
@@ -37,18 +37,19 @@ void cco_fragments_begin(cco_fragments *p, cco_area *area, uint64_t number)
     p->head = cco_stamp_messages(p->call);
     if (area == NULL)
         return;
-    say(area, CCO_LINE_STAMP, p->call); /* first: who sees the number sees this call, or a later */
-    say(area, CCO_LINE_NUMBER, p->number);
+    fragment_say(area, CCO_LINE_STAMP,
+                 p->call); /* first: who sees the number sees this call, or a later */
+    fragment_say(area, CCO_LINE_NUMBER, p->number);
 }
 
 void cco_fragments_end(void *fragments)
 {
     const cco_fragments *p = fragments;
-    say(p->area, CCO_LINE_NUMBER, p->number + 1);
+    fragment_say(p->area, CCO_LINE_NUMBER, p->number + 1);
 }
 
 /* What a peer says; 0 if that cannot be read. */
-static uint64_t said(cco_area *area, int peer, size_t at)
+static uint64_t fragment_said(cco_area *area, int peer, size_t at)
 {
     uint64_t word = 0;
     if (area->shares != NULL)
@@ -61,12 +62,12 @@ static uint64_t said(cco_area *area, int peer, size_t at)
 
 bool cco_fragments_passed(const cco_fragments *p, int peer, uint64_t *there)
 {
-    const int64_t ahead = (int64_t)(said(p->area, peer, CCO_LINE_NUMBER) - p->number);
-    *there = ahead >= 0 ? said(p->area, peer, CCO_LINE_STAMP) : 0;
+    const int64_t ahead = (int64_t)(fragment_said(p->area, peer, CCO_LINE_NUMBER) - p->number);
+    *there = ahead >= 0 ? fragment_said(p->area, peer, CCO_LINE_STAMP) : 0;
     return ahead > 0 || (ahead == 0 && *there != p->call);
 }
 
-static int differs(uint64_t here, uint64_t there, int rank, cco_unlike *unlike)
+static int fragment_differs(uint64_t here, uint64_t there, int rank, cco_unlike *unlike)
 {
     if (!unlike->met)
         *unlike = (cco_unlike){.met = true, .rank = rank, .here = here, .there = there};
@@ -82,15 +83,15 @@ static bool has_bytes(uint64_t stamp)
 int cco_fragment_differs(const cco_fragments *p, const cco_fragment *one, uint64_t head, int rank,
                          cco_unlike *unlike)
 {
-    return has_bytes(p->call) ? differs(p->call, head | CCO_STAMP_UNSIZED, rank, unlike)
-                              : differs(one->head, head, rank, unlike);
+    return has_bytes(p->call) ? fragment_differs(p->call, head | CCO_STAMP_UNSIZED, rank, unlike)
+                              : fragment_differs(one->head, head, rank, unlike);
 }
 
 int cco_fragments_elsewhere(const cco_fragments *p, uint64_t there, int rank, cco_unlike *unlike)
 {
     const uint64_t here = p->call;
-    return differs(has_bytes(here) ? here : here | CCO_STAMP_UNSIZED,
-                   has_bytes(there) ? there : there | CCO_STAMP_UNSIZED, rank, unlike);
+    return fragment_differs(has_bytes(here) ? here : here | CCO_STAMP_UNSIZED,
+                            has_bytes(there) ? there : there | CCO_STAMP_UNSIZED, rank, unlike);
 }
 
 int cco_fragment_take(cco_fragments *p, cco_fragment *one, const char *slot, size_t most,

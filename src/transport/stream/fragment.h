@@ -38,7 +38,7 @@ typedef struct cco_fragments {
 /* Packs data with gaps, on their way out.  For what follows. */
 int cco_fragment_pack(cco_fragment *fragment);
 
-/* Starts a message.  Inline: a round has one for each neighbour. */
+/* Starts a message.  Inline: a round has one for each neighbor. */
 static inline int cco_fragment_start(cco_fragments *fragments, int peer, const cco_data *data,
                                      bool sends)
 {

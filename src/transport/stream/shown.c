@@ -63,7 +63,7 @@ void cco_shown_withdraw(cco_shown *shown, cco_area *area, int peer)
 }
 
 /* A process says it once. */
-static void report(const cco_area *area, int peer, int error)
+static void shown_report(const cco_area *area, int peer, int error)
 {
     static bool reported;
     if (!__atomic_exchange_n(&reported, true, __ATOMIC_RELAXED))
@@ -74,9 +74,9 @@ static void report(const cco_area *area, int peer, int error)
 }
 
 /* All that was shown will come through the ring. */
-static int refuse(cco_area *area, cco_fragment *message, size_t rest)
+static int shown_refuse(cco_area *area, cco_fragment *message, size_t rest)
 {
-    report(area, message->peer, errno);
+    shown_report(area, message->peer, errno);
     message->at -= rest - message->left;
     message->left = rest;
     return cco_line_tell(area, message->peer, CCO_LINE_REFUSED, 1);
@@ -102,7 +102,7 @@ int cco_shown_take(cco_shown *shown, cco_area *area, cco_fragment *message)
         if (message->left > 0)
             return rc;
     } else {
-        rc = refuse(area, message, shown->rest);
+        rc = shown_refuse(area, message, shown->rest);
     }
     shown->rest = 0;
     return rc != MPI_SUCCESS ? rc : cco_line_tell(area, peer, CCO_LINE_READ, ++shown->read);

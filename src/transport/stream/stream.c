@@ -58,20 +58,20 @@ void cco_stream_close(cco_stream *stream)
 }
 
 /* Where byte `at` of the ring for `rank` lies, in the share that has it. */
-static size_t place_of(const cco_stream *s, int rank, size_t at)
+static size_t stream_place_of(const cco_stream *s, int rank, size_t at)
 {
     return (size_t)s->area->size * CCO_LINE + (size_t)rank * s->ring + at;
 }
 
-static size_t least(size_t a, size_t b)
+static size_t stream_least(size_t a, size_t b)
 {
     return a < b ? a : b;
 }
 
 /* How much of a message may go at once from byte `at` of the ring on: to its end. */
-static size_t stretch(const cco_stream *s, size_t left, size_t at, size_t room)
+static size_t stream_stretch(const cco_stream *s, size_t left, size_t at, size_t room)
 {
-    return least(least(left, room), s->ring - at);
+    return stream_least(stream_least(left, room), s->ring - at);
 }
 
 /* A head lies at a multiple of its size, so that it does not go round the end of the ring. */
@@ -86,18 +86,18 @@ static size_t head_at(const cco_stream *s, uint64_t at)
 }
 
 /* Bytes after which the receiver should hear of them: it takes them while more are on their way. */
-static size_t piece_of(const cco_stream *s)
+static size_t stream_piece_of(const cco_stream *s)
 {
     const size_t piece = s->ring / PIECES;
     return piece > SMALL_PIECE ? piece : SMALL_PIECE;
 }
 
-static bool is_over(const cco_fragment *it)
+static bool stream_is_over(const cco_fragment *it)
 {
     return it->left == 0 && it->headed;
 }
 
-static void advance(cco_fragment *it, size_t n)
+static void stream_advance(cco_fragment *it, size_t n)
 {
     cco_fragment_advance(it, n);
     it->moved = true;
@@ -108,7 +108,7 @@ static bool may_show(const cco_stream *s, const cco_shown *shown, const cco_frag
 {
     const size_t from = s->shows.from;
     return from > 0 && cco_data_bytes(&it->data) >= from &&
-           it->left >= least(from, CCO_SHOWN_LEAST) && !shown->refused;
+           it->left >= stream_least(from, CCO_SHOWN_LEAST) && !shown->refused;
 }
 
 /* Gives the head, once there is room for it. */
@@ -123,41 +123,44 @@ static int give_head(cco_stream *s, cco_stream_pair *pair, cco_fragment *it)
     pair->given += n;
     it->headed = it->moved = true;
     if (!s->gets && area->shares == NULL)
-        return area->kind->put(area, it->peer, place_of(s, area->rank, at), &it->head, HEAD);
-    char *ring = s->gets ? area->share + place_of(s, it->peer, 0)
-                         : area->shares[it->peer] + place_of(s, area->rank, 0);
+        return area->kind->put(area, it->peer, stream_place_of(s, area->rank, at), &it->head, HEAD);
+    char *ring = s->gets ? area->share + stream_place_of(s, it->peer, 0)
+                         : area->shares[it->peer] + stream_place_of(s, area->rank, 0);
     memcpy(ring + at, &it->head, HEAD);
     return MPI_SUCCESS;
 }
 
 /* A piece of a message goes in a block. */
-static int pass(cco_stream *s, cco_stream_pair *pair, cco_fragment *it, size_t n)
+static int stream_pass(cco_stream *s, cco_stream_pair *pair, cco_fragment *it, size_t n)
 {
     const int rc = cco_stream_blocks_pass(&s->blocks, &pair->blocks, s->area, it->peer,
                                           (uint32_t)pair->given, it->at, n);
     if (rc == MPI_SUCCESS)
-        advance(it, n);
+        stream_advance(it, n);
     return rc;
 }
 
 /* As much of it as goes at once, at most `most` bytes, goes through the ring. */
-static int put(cco_stream *s, cco_stream_pair *pair, cco_fragment *it, size_t most, size_t *n)
+static int stream_put(cco_stream *s, cco_stream_pair *pair, cco_fragment *it, size_t most,
+                      size_t *n)
 {
     const uint32_t taken = cco_line_word(s->area, it->peer, CCO_LINE_TAKEN);
     const size_t at = pair->given % s->ring; /* a division: once */
     int rc = MPI_SUCCESS;
-    *n = stretch(s, least(it->left, most), at, s->ring - ((uint32_t)pair->given - taken));
+    *n = stream_stretch(s, stream_least(it->left, most), at,
+                        s->ring - ((uint32_t)pair->given - taken));
     if (*n == 0)
         return rc;
     if (s->gets)
         cco_writes_copy(&s->area->writes, CCO_WRITES_AT_ONCE, 0,
-                        s->area->share + place_of(s, it->peer, at), it->at, *n);
+                        s->area->share + stream_place_of(s, it->peer, at), it->at, *n);
     else
-        rc = s->area->kind->put(s->area, it->peer, place_of(s, s->area->rank, at), it->at, *n);
+        rc = s->area->kind->put(s->area, it->peer, stream_place_of(s, s->area->rank, at), it->at,
+                                *n);
     if (rc != MPI_SUCCESS)
         return rc;
     pair->given += *n;
-    advance(it, *n);
+    stream_advance(it, *n);
     return rc;
 }
 
@@ -165,14 +168,15 @@ static int put(cco_stream *s, cco_stream_pair *pair, cco_fragment *it, size_t mo
 static int give_piece(cco_stream *s, cco_stream_pair *pair, cco_fragment *it)
 {
     int rc = MPI_SUCCESS;
-    size_t piece = piece_of(s), n = 1;
-    for (; rc == MPI_SUCCESS && n > 0 && piece > 0 && it->left > 0; piece -= least(piece, n)) {
+    size_t piece = stream_piece_of(s), n = 1;
+    for (; rc == MPI_SUCCESS && n > 0 && piece > 0 && it->left > 0;
+         piece -= stream_least(piece, n)) {
         if (it->left >= CCO_STREAM_BLOCKS_LEAST &&
             cco_stream_blocks_ready(&s->blocks, &pair->blocks, s->area, it->peer)) {
-            n = least(it->left, s->blocks.bytes);
-            rc = pass(s, pair, it, n);
+            n = stream_least(it->left, s->blocks.bytes);
+            rc = stream_pass(s, pair, it, n);
         } else {
-            rc = put(s, pair, it, piece, &n);
+            rc = stream_put(s, pair, it, piece, &n);
         }
     }
     return rc;
@@ -205,7 +209,7 @@ static int give_or_show(cco_stream *s, cco_stream_pair *pair, cco_fragment *it)
     return rc == MPI_SUCCESS ? cco_shown_show(&pair->shown, s->area, it) : rc;
 }
 
-static int give(cco_stream *s, cco_fragment *it)
+static int stream_give(cco_stream *s, cco_fragment *it)
 {
     cco_stream_pair *pair = &s->pairs[it->peer];
     if (pair->shown.waits) {
@@ -222,7 +226,7 @@ static int give(cco_stream *s, cco_fragment *it)
 }
 
 /* All learn that this rank takes no further part.  Where ranks have seats, its model says so. */
-__attribute__((noinline, cold)) static int leave(cco_stream *s, int error)
+__attribute__((noinline, cold)) static int stream_leave(cco_stream *s, int error)
 {
     cco_area *area = s->area;
     for (int i = 0; i < area->size && area->watch == NULL; i++)
@@ -231,23 +235,23 @@ __attribute__((noinline, cold)) static int leave(cco_stream *s, int error)
     return error;
 }
 
-static int rank_of(const cco_stream *s, int peer)
+static int stream_rank_of(const cco_stream *s, int peer)
 {
     return s->area->ranks != NULL ? s->area->ranks[peer] : peer;
 }
 
 /* The head of a message is another one.  The call of the peer says more, if it is still in it. */
-__attribute__((noinline, cold)) static int differs(const cco_fragments *f, const cco_fragment *it,
-                                                   uint64_t head)
+__attribute__((noinline, cold)) static int stream_differs(const cco_fragments *f,
+                                                          const cco_fragment *it, uint64_t head)
 {
     cco_stream *s = f->shared;
-    const int rank = rank_of(s, it->peer);
+    const int rank = stream_rank_of(s, it->peer);
     uint64_t there;
     cco_fragments_passed(f, it->peer, &there);
     const bool known = there >> CCO_STAMP_BYTES_AT > 0 && there != f->call &&
                        cco_stamp_same_number(there, head);
-    return leave(s, known ? cco_fragments_elsewhere(f, there, rank, &s->unlike)
-                          : cco_fragment_differs(f, it, head, rank, &s->unlike));
+    return stream_leave(s, known ? cco_fragments_elsewhere(f, there, rank, &s->unlike)
+                                 : cco_fragment_differs(f, it, head, rank, &s->unlike));
 }
 
 /* Takes the head, if it is there, and compares it. */
@@ -262,47 +266,48 @@ static int take_head(const cco_fragments *f, cco_stream_pair *pair, cco_fragment
     if (given - (uint32_t)pair->taken < n)
         return rc;
     if (s->gets)
-        rc = area->kind->get(area, it->peer, place_of(s, area->rank, at), &head, HEAD);
+        rc = area->kind->get(area, it->peer, stream_place_of(s, area->rank, at), &head, HEAD);
     else
-        memcpy(&head, area->share + place_of(s, it->peer, at), HEAD);
+        memcpy(&head, area->share + stream_place_of(s, it->peer, at), HEAD);
     if (s->gets && rc == MPI_SUCCESS)
         rc = area->kind->complete(area, it->peer);
     if (rc != MPI_SUCCESS)
         return rc;
     if (head != it->head)
-        return differs(f, it, head);
+        return stream_differs(f, it, head);
     pair->taken += n;
     it->headed = it->moved = true;
     return rc;
 }
 
 /* Takes what has come through the ring, `n` bytes or as many as lie there in a row. */
-static int get(cco_stream *s, cco_stream_pair *pair, cco_fragment *it, size_t n)
+static int stream_get(cco_stream *s, cco_stream_pair *pair, cco_fragment *it, size_t n)
 {
     const size_t at = pair->taken % s->ring;
     int rc = MPI_SUCCESS;
-    n = stretch(s, it->left, at, n);
+    n = stream_stretch(s, it->left, at, n);
     if (s->gets)
-        rc = s->area->kind->get(s->area, it->peer, place_of(s, s->area->rank, at), it->at, n);
+        rc = s->area->kind->get(s->area, it->peer, stream_place_of(s, s->area->rank, at), it->at,
+                                n);
     else
-        memcpy(it->at, s->area->share + place_of(s, it->peer, at), n);
+        memcpy(it->at, s->area->share + stream_place_of(s, it->peer, at), n);
     if (rc != MPI_SUCCESS)
         return rc;
     pair->taken += n;
-    advance(it, n);
+    stream_advance(it, n);
     return rc;
 }
 
 static int take_block(cco_stream *s, cco_stream_pair *pair, cco_fragment *it)
 {
-    const size_t n = least(it->left, s->blocks.bytes);
+    const size_t n = stream_least(it->left, s->blocks.bytes);
     const int rc = cco_stream_blocks_take(&s->blocks, &pair->blocks, s->area, it->peer, it->at, n);
     if (rc == MPI_SUCCESS)
-        advance(it, n);
+        stream_advance(it, n);
     return rc;
 }
 
-static int take(const cco_fragments *f, cco_fragment *it)
+static int stream_take(const cco_fragments *f, cco_fragment *it)
 {
     cco_stream *s = f->shared;
     cco_stream_pair *pair = &s->pairs[it->peer];
@@ -322,7 +327,7 @@ static int take(const cco_fragments *f, cco_fragment *it)
         if (block && after == taken)
             rc = take_block(s, pair, it);
         else if (n > 0)
-            rc = get(s, pair, it, block ? least(n, after - taken) : n);
+            rc = stream_get(s, pair, it, block ? stream_least(n, after - taken) : n);
         else if (waits)
             return cco_shown_take(&pair->shown, s->area, it);
         else
@@ -333,7 +338,7 @@ static int take(const cco_fragments *f, cco_fragment *it)
 
 /* The peer hears what moved: at once of what it was given; of what was taken when half a ring has
  * come together, which leaves it the other half. */
-static int report(cco_stream *s, cco_fragment *it)
+static int stream_report(cco_stream *s, cco_fragment *it)
 {
     cco_stream_pair *pair = &s->pairs[it->peer];
     it->moved = false;
@@ -347,7 +352,7 @@ static int report(cco_stream *s, cco_fragment *it)
 }
 
 /* Moves every message as far as it goes now.  Those of one direction keep their order. */
-static int move(cco_fragments *f)
+static int stream_move(cco_fragments *f)
 {
     cco_stream *s = f->shared;
     int rc = MPI_SUCCESS;
@@ -359,8 +364,8 @@ static int move(cco_fragments *f)
         unsigned *stuck = &s->stuck[2 * it->peer + it->sends];
         if (*stuck == s->pass)
             continue;
-        rc = it->sends ? give(s, it) : take(f, it);
-        if (!is_over(it))
+        rc = it->sends ? stream_give(s, it) : stream_take(f, it);
+        if (!stream_is_over(it))
             *stuck = s->pass;
     }
     return rc;
@@ -375,8 +380,8 @@ static int report_all(cco_fragments *f)
         if (it->peer < 0)
             continue;
         if (it->moved)
-            rc = report(f->shared, it);
-        if (rc == MPI_SUCCESS && is_over(it)) {
+            rc = stream_report(f->shared, it);
+        if (rc == MPI_SUCCESS && stream_is_over(it)) {
             rc = cco_fragment_end(f, it);
             continue;
         }
@@ -390,7 +395,7 @@ static int report_all(cco_fragments *f)
     return rc;
 }
 
-static int test(void *data, bool *done)
+static int stream_test(void *data, bool *done)
 {
     cco_fragments *f = data;
     cco_stream *s = f->shared;
@@ -398,7 +403,7 @@ static int test(void *data, bool *done)
     if (rc == MPI_SUCCESS && f->count > 0)
         rc = s->area->kind->look(s->area);
     if (rc == MPI_SUCCESS)
-        rc = move(f);
+        rc = stream_move(f);
     if (rc == MPI_SUCCESS)
         rc = report_all(f);
     *done = rc == MPI_SUCCESS && cco_fragments_done(f);
@@ -416,7 +421,7 @@ static int left_with(const cco_area *area, int peer)
 /* The peer of a message that will not come further: it has left; it has passed, to call `stamp`; or
  * its process has ended, for which the kernel is asked about a few at a time.  -1 if none is known.
  */
-static int gone(cco_fragments *f, const cco_area *area, uint64_t *stamp)
+static int stream_gone(cco_fragments *f, const cco_area *area, uint64_t *stamp)
 {
     enum { ASKED = 16 };
     for (int i = 0; i < f->count; i++) {
@@ -440,11 +445,12 @@ static int give_up_wait(cco_fragments *f, int peer, uint64_t stamp)
     cco_stream *s = f->shared;
     const int error = left_with(s->area, peer);
     if (error == MPI_SUCCESS && stamp != 0)
-        return leave(s, cco_fragments_elsewhere(f, stamp, rank_of(s, peer), &s->unlike));
+        return stream_leave(s,
+                            cco_fragments_elsewhere(f, stamp, stream_rank_of(s, peer), &s->unlike));
     if (s->area->watch != NULL)
         return cco_watch_fail(s->area->watch, error, error != MPI_SUCCESS ? -1 : peer);
     s->unlike.heard = true;
-    return leave(s, error);
+    return stream_leave(s, error);
 }
 
 static size_t left_of(const cco_fragments *f)
@@ -457,7 +463,7 @@ static size_t left_of(const cco_fragments *f)
 }
 
 /* What a peer gave before it ended, or went on, counts: so one more look comes between. */
-static int lost(void *data)
+static int stream_lost(void *data)
 {
     cco_fragments *f = data;
     const cco_stream *s = f->shared;
@@ -467,62 +473,62 @@ static int lost(void *data)
     if (f->count == 0 || (watch != NULL && !cco_watch_due(watch)))
         return MPI_SUCCESS;
     const int error = watch != NULL ? cco_watch_error(watch) : MPI_SUCCESS;
-    const int peer = error == MPI_SUCCESS ? gone(f, s->area, &stamp) : -1;
+    const int peer = error == MPI_SUCCESS ? stream_gone(f, s->area, &stamp) : -1;
     if (error == MPI_SUCCESS && peer < 0)
         return MPI_SUCCESS;
     const size_t before = left_of(f);
-    const int rc = test(data, &done);
+    const int rc = stream_test(data, &done);
     if (rc != MPI_SUCCESS || done || left_of(f) != before)
         return rc;
     return peer >= 0 ? give_up_wait(f, peer, stamp) : cco_watch_fail(watch, error, -1);
 }
 
 /* Where the streams are, nobody knows. */
-static void give_up(void *shared)
+static void stream_give_up(void *shared)
 {
     cco_stream *s = shared;
     __atomic_store_n(&s->broken, true, __ATOMIC_RELAXED);
 }
 
 /* What is shown will be other data. */
-static void abandon(void *transfer)
+static void stream_abandon(void *transfer)
 {
     cco_stream *s = ((cco_fragments *)transfer)->shared;
     for (int peer = 0; peer < s->area->size; peer++)
         cco_shown_withdraw(&s->pairs[peer].shown, s->area, peer);
     cco_fragments_drop(transfer);
-    give_up(s);
+    stream_give_up(s);
 }
 
 /* Who waits long looks how far others have come. */
-static void begin(void *data)
+static void stream_begin(void *data)
 {
     cco_fragments *f = data;
     cco_stream *s = f->shared;
     cco_fragments_begin(f, s->area, ++s->schedules);
 }
 
-static int go_on(cco_engine *e)
+static int stream_go_on(cco_engine *e)
 {
     return cco_engine_loop(e, &cco_transport_stream);
 }
 
 const cco_transport cco_transport_stream = {
     .name = "stream",
-    .go_on = go_on,
+    .go_on = stream_go_on,
     .sends_in_tests = true,
     .open = cco_fragments_open,
     .close = free,
     .stamp = cco_fragments_stamp,
-    .give_up = give_up,
-    .begin = begin,
+    .give_up = stream_give_up,
+    .begin = stream_begin,
     .end = cco_fragments_end,
     .recv = cco_fragments_recv,
     .send = cco_fragments_send,
-    .test = test,
-    .lost = lost,
+    .test = stream_test,
+    .lost = stream_lost,
     .over = cco_fragments_over,
-    .abandon = abandon,
+    .abandon = stream_abandon,
     .copy = cco_mpi_copy,
     .reduce = cco_mpi_reduce,
 };

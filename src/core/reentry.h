@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* reentry.h - calls of the MPI on this thread that come from libraries below us, not from the
+ * program: OpenCoarrays calls MPI_x by its public names.
+ *
+ * Nothing of the program may run between enter and leave.  Its error handlers, which the MPI calls
+ * in the middle of a call on its communicator, may never come back (longjmp, a C++ exception), and
+ * may call collectives: with the guard up this rank would go straight to the MPI and the others
+ * would not.  Operations of the program run in the middle of our algorithms. */
+#ifndef CCO_REENTRY_H
+#define CCO_REENTRY_H
+
+/* Four bytes of the room that every loader keeps for libraries, reached without a call. */
+extern _Thread_local int cco_reentry_depth __attribute__((tls_model("initial-exec")));
+
+static inline void cco_reentry_enter(void)
+{
+    cco_reentry_depth++;
+}
+
+static inline void cco_reentry_leave(void)
+{
+    cco_reentry_depth--;
+}
+
+static inline int cco_is_reentered(void)
+{
+    return cco_reentry_depth > 0;
+}
+
+#endif

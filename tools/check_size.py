@@ -1,0 +1,109 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""check_size.py [--table] - how much a reader has to know, as numbers that may only fall.
+
+Each measure has a limit, which a change lowers when the measure falls, and a goal. Raising a limit
+needs a reason in docs/design.md. --table prints all measures.
+
+Only hand-written code counts. Neighbours that few programs need (SHMEM, coarrays, atomics on
+windows, the record of MPI-IO) are not in the count of lines and files.
+"""
+import argparse
+import collections
+import re
+
+from sources import ROOT, Report, files, generated
+
+SRC = ROOT / "src"
+NEIGHBOURS = ("shmem/", "transport/caf/", "window/", "io/")
+COMMENT = re.compile(r"/\*.*?\*/", re.S)
+FUNCTION = re.compile(r"^(?!typedef|struct|union|enum)[A-Za-z_][^;{}=#]*?\b(\w+)\([^;{}]*\)\n\{",
+                      re.M)
+# Names with the library's prefix, macros, attributes, and what replaces a function of the system.
+OWN = re.compile(r"(cco|cresta|MPI|PMPI|mpi|pmpi|shmem|pshmem)_|_|[A-Z][A-Z_]*$|(format|dlsym)$")
+VARIABLE = re.compile(r"^static (?!inline\b|const\b)(?![^=;]*\bconst \w+\[?)[^()=;{}]+[=;]",
+                      re.M)
+INCLUDE = re.compile(r"^#include", re.M)
+COMM = re.compile(r"typedef struct cco_comm \{(.*?)\n\} cco_comm;", re.S)
+REFERENCE = ("docs/design.md", "docs/lab/", "docs/results/", "docs/performance", "docs/adding",
+             "docs/extending", "docs/glossary.md", "docs/mpi-defects.md")
+
+
+def sources():
+    """{path in src: code without comments} of hand-written C."""
+    texts = {path: path.read_text() for path in files(".c", ".h", ".inc", ".def")
+             if path.is_relative_to(SRC)}
+    return {path.relative_to(SRC).as_posix(): text for path, text in texts.items()
+            if not generated(text)}
+
+
+def includes(code, name):
+    return len(INCLUDE.findall(code[f"api/{name}.c"]))
+
+
+def members(code):
+    """Members of the state of a communicator: one for each name that is declared."""
+    body = COMM.search(COMMENT.sub("", code["core/comm.h"]))[1]
+    return sum(len(line.split(",")) for line in re.split(r";", body) if line.strip())
+
+
+def measures():
+    """{measure: number}"""
+    code = sources()
+    core = {name: text for name, text in code.items() if not name.startswith(NEIGHBOURS)}
+    bare = {name: COMMENT.sub("", text) for name, text in code.items()}
+    # In a file once: #if may choose between two of a name.
+    functions = [function for text in bare.values() for function in set(FUNCTION.findall(text))
+                 if not OWN.match(function)]
+    times = collections.Counter(functions)
+    design = len((ROOT / "docs/design.md").read_text().splitlines())
+    pages = [path for path in [ROOT / "README.md", *files(".md")]
+             if path.relative_to(ROOT).as_posix().startswith(("README", "docs/"))
+             and not path.relative_to(ROOT).as_posix().startswith(REFERENCE)]
+    return {
+        "lines of src": sum(len(text.splitlines()) for text in core.values()),
+        "files of src": len(core),
+        "includes of dispatch.c": includes(code, "dispatch"),
+        "includes of process.c": includes(code, "process"),
+        "members of cco_comm": members(code),
+        "variables of files": sum(len(VARIABLE.findall(text)) for name, text in bare.items()
+                                  if name.endswith(".c")),
+        "functions named by one word": sum("_" not in name for name in functions),
+        "functions that share a name": sum(n for n in times.values() if n > 1),
+        "lines of design.md": design,
+        "lines of users' pages": sum(len(path.read_text().splitlines()) for path in set(pages)),
+    }
+
+
+# (limit, goal)
+LIMITS = {
+    "lines of src": (60_400, 50_000),
+    "files of src": (674, 450),
+    "includes of dispatch.c": (38, 15),
+    "includes of process.c": (41, 15),
+    "members of cco_comm": (39, 24),
+    "variables of files": (198, 110),
+    "functions named by one word": (0, 0),
+    "functions that share a name": (0, 0),
+    "lines of design.md": (600, 600),
+    "lines of users' pages": (6_700, 5_900),
+}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split(" - ")[1].split("\n")[0])
+    parser.add_argument("--table", action="store_true", help="print all measures")
+    table = parser.parse_args().table
+    report = Report("size")
+    for measure, number in measures().items():
+        limit, goal = LIMITS[measure]
+        if table:
+            print(f"{measure:30} {number:6}   at most {limit:6}   goal {goal:6}")
+        if number > limit:
+            report.add("tools/check_size.py", 1, f"{measure}: {number}, at most {limit}: make it "
+                       "smaller elsewhere, or give the reason in docs/design.md and raise it")
+    report.exit()
+
+
+if __name__ == "__main__":
+    main()
