@@ -191,7 +191,7 @@ static bool flat_plan_past(const cco_problem *q, const cco_stage *s)
     const cco_last_cache last = cco_last_cache_here();
     return flat_plan_touches(q, last.cores) >= last.bytes;
 #else
-    (void)q, (void)s, (void)touches;
+    (void)q, (void)s, (void)flat_plan_touches;
     return false; /* cco_copy_nontemporal is nothing else there */
 #endif
 }
