@@ -53,7 +53,7 @@ def test_wrong_arguments_are_said(build, tmp_path):
     done = good(launch(build, tmp_path, "program.py", ranks=1))
     said = done.stdout.splitlines()
     assert len(said) == 13 and all(line.startswith("raised: ") for line in said), done.stdout
-    assert "no rank of the communicator" in said[0] and "not contiguous" in said[3]
+    assert "is not a rank: the communicator has" in said[0] and "not contiguous" in said[3]
     assert "with a topology" in said[7] and "expected 4 elements" not in said[7]
     assert all("counts at most 2147483647" in line for line in said[11:])
 

@@ -109,7 +109,7 @@ def test_copies_beyond_the_memory_are_counted(spoilt):
 
 def test_what_is_no_file_of_ours(crestacoll, tmp_path):
     (tmp_path / "f").write_text("something else\n")
-    for name, word in (("f", "no file of CRESTA_VALIDATE"), ("none", "cannot read")):
+    for name, word in (("f", "is not a file of CRESTA_VALIDATE"), ("none", "cannot read")):
         ran = crestacoll("reproduce", name)
         assert ran.returncode == 2 and word in ran.stderr
 

@@ -155,7 +155,7 @@ def lateness(build, tmp_path, calls, asked):
     env |= {"LD_PRELOAD": ":".join(map(str, both)), "ARRIVAL_STAMPS": str(stamps)}
     done = good(run(build, "lateness", str(calls), *asked, env=env))
     records = {r["communicator"]: r for r in profiles.load(path)["records"]}
-    shim = by_shim(stamps, 2, calls, asked)
+    shim = by_shim(stamps, 2, calls, asked, library=False)
     stamps.unlink()
     wrong = []
     for word, _, waited, _ in (line.split() for line in done.stdout.splitlines() if ":" in line):
