@@ -97,7 +97,7 @@ int psdns_by_messages(struct psdns *h, const struct psdns_alg *a, int side)
 }
 
 /* The barriers are the document's sync all: nobody reads before all have written, nobody writes
- * before all have read. A rank that waits in one serves those who still read from him. */
+ * before all have read. A rank that waits in one serves the ranks that still read from it. */
 int psdns_by_window(struct psdns *h, const struct psdns_alg *a, int side)
 {
     struct psdns_side *s = &h->side[side];

@@ -108,7 +108,7 @@ HINTS = {
         "look at the branch of the program that leads this rank to another call;"
         " CRESTA_DEBUG=match compares every call before it can hang"
     ),
-    "message": "look at who should send that message, and with which tag, or receive it",
+    "message": "check which rank should send or receive that message, and with which tag",
     "same": (
         "the calls agree: try --impl '*=mpi'; if that ends, an implementation is at fault,"
         " otherwise look at the network and the MPI"
