@@ -21,7 +21,7 @@ static void put_machine(const char *key, const cco_machine *machine)
 }
 
 /* The rules are tried even if they are not used: `force:FILE` would use them. */
-static void put_tuning(const cco_tuning *tuning, const cco_machine *here, const char *error)
+static void put_tuning(cco_tuning *tuning, const cco_machine *here, const char *error)
 {
     char why[1400];
     const bool used = cco_machine_same(&tuning->made, here, why, sizeof why);
@@ -51,6 +51,8 @@ static void put_file(const char *path, const cco_machine *here)
     } else {
         put_tuning(&tuning, here, error);
     }
+    if (text != NULL)
+        cco_json_free(&tuning.json);
     free(text);
 }
 

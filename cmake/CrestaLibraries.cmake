@@ -68,6 +68,7 @@ endif()
 function(cresta_compile target)
   target_include_directories(${target} PRIVATE
     "${src}" "${for}" "${PROJECT_SOURCE_DIR}/include" ${MPI_C_INCLUDE_DIRS})
+  target_include_directories(${target} SYSTEM PRIVATE "${PROJECT_SOURCE_DIR}/third_party/jsmn")
   target_compile_definitions(${target} PRIVATE ${MPI_C_COMPILE_DEFINITIONS})
   target_link_libraries(${target} PRIVATE cresta_flags)
   set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ON)

@@ -77,8 +77,8 @@ def measures():
 
 # (limit, goal)
 LIMITS = {
-    "lines of src": (60_400, 50_000),
-    "files of src": (674, 450),
+    "lines of src": (60_005, 50_000),
+    "files of src": (670, 450),
     "includes of dispatch.c": (38, 15),
     "includes of process.c": (41, 15),
     "members of cco_comm": (39, 24),

@@ -27,8 +27,8 @@ def names():
 
 
 def files(*suffixes):
-    """The files of the project, by suffix or by name."""
-    paths = sorted(ROOT / name for name in names())
+    """The files of the project, by suffix or by name; not those of others."""
+    paths = sorted(ROOT / name for name in names() if not name.startswith("third_party/"))
     return [p for p in paths if p.is_file() and (p.suffix in suffixes or p.name in suffixes)]
 
 

@@ -9,30 +9,14 @@
 #include <unistd.h>
 
 #include "core/mpi_compat.h"
-
-/* The character at `c`, if it is one in UTF-8; how many bytes it has, or 0. */
-static int json_out_decode(const unsigned char *c, unsigned *code)
-{
-    static const unsigned least[] = {0, 0, 0x80, 0x800, 0x10000};
-    const int bytes = *c >= 0xf0 ? 4 : *c >= 0xe0 ? 3 : *c >= 0xc2 ? 2 : 0;
-    if (bytes == 0 || *c > 0xf4)
-        return 0;
-    *code = *c & (0xffu >> (bytes + 1));
-    for (int i = 1; i < bytes; i++) {
-        if ((c[i] & 0xc0) != 0x80)
-            return 0;
-        *code = *code << 6 | (c[i] & 0x3f);
-    }
-    const bool surrogate = *code >= 0xd800 && *code < 0xe000;
-    return *code < least[bytes] || *code > 0x10ffff || surrogate ? 0 : bytes;
-}
+#include "core/utf8.h"
 
 /* A character beyond ASCII, and how many bytes it has.  A byte that is none becomes what Python
  * makes of it (surrogateescape), so that it comes out again as it was. */
 static int put_wide(FILE *file, const unsigned char *c)
 {
     unsigned code;
-    const int bytes = json_out_decode(c, &code);
+    const int bytes = cco_utf8_decode((const char *)c, (const char *)c + 4, &code);
     if (bytes == 0)
         fprintf(file, "\\udc%02x", *c);
     else if (code < 0x10000)

@@ -102,13 +102,14 @@ static bool tuning_file_read_text(loaded *l, const char *source, char error[ERRO
 static bool tuning_file_read_rules(loaded *l, bool decides, const char *source, char error[ERROR])
 {
     char name[64];
-    if (!cco_tuning_read(&l->tuning, l->text, l->length, source, error, ERROR))
-        return false;
-    if (decides)
+    const bool good = cco_tuning_read(&l->tuning, l->text, l->length, source, error, ERROR);
+    if (good && decides)
         l->used = is_for_here(l, source);
     name_rules(name);
-    l->rules = l->used ? cco_tuning_rules(&l->tuning, name) : NULL;
-    return !l->used || l->rules != NULL;
+    if (good && l->used)
+        l->rules = cco_tuning_rules(&l->tuning, name);
+    cco_json_free(&l->tuning.json);
+    return good && (!l->used || l->rules != NULL);
 }
 
 /* What the ranks of a communicator compare. */

@@ -3,10 +3,10 @@
 #ifndef CCO_TUNING_RULE_H
 #define CCO_TUNING_RULE_H
 
-#include "tune/json_reader.h"
+#include "tune/json.h"
 #include "tune/rules.h"
 
-/* Reads the object that comes next; false on an error. */
-bool cco_tuning_rule(cco_json *json, cco_rule *rule);
+/* What an object of the file says; false on an error. */
+bool cco_tuning_rule(cco_json *json, int token, cco_rule *rule);
 
 #endif

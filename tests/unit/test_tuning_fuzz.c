@@ -159,6 +159,7 @@ static void try(const char *text, size_t length)
     cco_rules *rules = cco_tuning_read(&tuning, copy, length, "f", error, sizeof error)
                            ? cco_tuning_rules(&tuning, "f")
                            : NULL;
+    cco_json_free(&tuning.json);
     CHECK((rules == NULL) == (error[0] != '\0'), "rules or an error: %s", error);
     if (rules == NULL) {
         CHECK(sscanf(error, "f: line %d, column %d: ", &line, &column) == 2, "%s", error);
