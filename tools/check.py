@@ -26,9 +26,9 @@ CORES = len(os.sched_getaffinity(0))
 # it: it runs beside those that no other job may disturb, which wait most of the time.
 SIMULATOR = "algorithms(-.*)?"
 QUICK = "quick-.*"  # what `make quick` has in place of longer tests
-# For the first MPI: how flags become a choice, and programs at random, which `make nightly` has for
-# each.
-ONCE = "package.built_in|chance-.*"
+# For the first MPI: how flags become a choice; programs at random, and algorithms on more than
+# three ranks, which `make nightly` has for each.
+ONCE = "package.built_in|chance-.*|conformance-algorithms-[458]"
 NOW = "not nightly and not release"  # which pytest has marks for (pyproject.toml)
 # Launchers wait most of the time, and ranks that wait sleep (tests/mpi/gives_way.c).
 BESIDE = 3 * CORES
@@ -81,11 +81,10 @@ def quick_steps():
 def steps():
     """(name, command, name of the step it needs or None), those that run side by side in a list"""
     python = sys.executable
-    checks = [*static_checks(), ("other processors", [python, "tools/check_portable.py"], None)]
     # What computes on one core, such as CMake, and tests, which wait, leave cores idle: what needs
     # nothing of it goes on meanwhile.
     found = mpis()
-    meanwhile = checks
+    meanwhile = static_checks()
     for number, mpi in enumerate(found):
         left_out = f"^({QUICK}|{SIMULATOR}{'|' + ONCE if number > 0 else ''})$"
         build = ["env", f"MPI={mpi}", *options_in_ci(number)]
@@ -105,7 +104,9 @@ def steps():
     yield "python quiet", [*pytest, "-m", f"quiet and {NOW}", *files_with("quiet")], None
     alone = [*pytest, "-m", f"alone and not quiet and {NOW}", *files_with("alone")]
     simulator = [*ctest(found[0], CORES), "--tests-regex", f"^({SIMULATOR})$"] if found else []
+    # Beside tests that wait, compilers compute, too.
     yield [("python alone", alone, None),
+           ("other processors", [python, "tools/check_portable.py"], None),
            *([("simulator", simulator, f"build {found[0]}")] if found else [])]
 
 
