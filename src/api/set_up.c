@@ -74,18 +74,22 @@ static bool set_up(cco_comm *state)
 }
 
 /* The thread is started before its ranks agree on what it does: it may be refused on one of them.
- */
+ * The standard wants what has begun so far to be the same on all ranks.  Where it is not, what is
+ * the MPI's on one rank would have to meet an operation of ours on another. */
 static void agree_on_progress(cco_comm *state)
 {
-    uint64_t words[CCO_FACT_WORDS], least[CCO_FACT_WORDS], most[CCO_FACT_WORDS];
+    enum { BEGINS = CCO_FACT_WORDS, WORDS };
+    uint64_t words[WORDS], least[WORDS], most[WORDS];
     cco_progress_start();
     cco_facts_mine(words);
-    const int rc = cco_agree(state->comm, words, CCO_FACT_WORDS, least, most);
+    words[BEGINS] = state->begins;
+    const int rc = cco_agree(state->comm, words, WORDS, least, most);
     if (rc != MPI_SUCCESS && cco_comm_has_failed(state)) /* the call to come returns the error */
         return;
     if (rc != MPI_SUCCESS)
         cco_fatal("cannot set up communicator '%s': the MPI's allreduce failed", state->name);
     cco_facts_agreed(&state->facts, least, most);
+    state->begins_differ = least[BEGINS] != most[BEGINS];
 }
 
 void cco_begins_prepare(cco_comm *state)

@@ -49,18 +49,28 @@ typedef struct decision {
     cco_begin_path begin;
 } decision;
 
+static void count_begin(cco_comm *state, bool raced)
+{
+    if (raced)
+        cco_race_begins(state);
+    state->begins++;
+}
+
 /* What is wrong with the arguments the MPI's own call says, before anything of ours counts this
  * begin: the next one may be right. */
 static decision split_decide(const cco_call *call)
 {
     decision d = {.state = cco_comm_find(call->comm)};
+    const bool raced = cco_race_has_begun();
+    if (d.state == NULL && cco_phase_now() != CCO_IDLE)
+        d.state = cco_comm_create(call->comm);
+    if (d.state != NULL && (raced || !d.state->begins_ready) && !d.state->inter &&
+        cco_arguments_valid(d.state, call))
+        count_begin(d.state, raced && d.state->ready);
     if (d.state == NULL || !d.state->ready) {
         cco_fact_begins();
         return d;
     }
-    const bool raced = cco_race_has_begun();
-    if (raced && cco_arguments_valid(d.state, call))
-        cco_race_count_begin(d.state);
     d.choice = cco_split_choice(d.state, call);
     d.way = d.choice->way;
     if (cco_has_paths(d.state, &d.way))

@@ -105,6 +105,7 @@ typedef struct cco_comm {
     bool ready;            /* ranks have agreed, choices are made */
     bool begins_ready;     /* so is what begins run over (progress/path.h) */
     bool begins_wanted;    /* the next blocking call makes it ready */
+    bool begins_differ;    /* ranks had begun unlike numbers of calls then: all are the MPI's */
     unsigned watched;      /* cco_watched: what else its next blocking calls have to do first */
     uint32_t ours; /* bit per collective: not straight to the MPI, or something to record, say or
                       do; 0 until it is ready; */
@@ -117,7 +118,7 @@ typedef struct cco_comm {
     uint32_t reported_begin; /* bit per collective: what a begin runs was said */
     uint64_t number;         /* that its rank 0 gave it: no other state there has it; 0: none yet */
     cco_arrival_set *arrivals; /* per collective; NULL: no call was recorded */
-    unsigned begins;           /* so far, since it was set up */
+    unsigned begins;           /* so far: all before it was ready for them, and in a race */
     cco_choices choices[CCO_COLLECTIVES];
     cco_repeat repeats[CCO_REPEATS]; /* by what these choices say: none is older than they are */
     cco_internode_traffic

@@ -304,12 +304,11 @@ void cco_race_prepare_begins(cco_comm *state)
         cco_arms_prepare_begins(state);
 }
 
-void cco_race_count_begin(cco_comm *state)
+void cco_race_begins(cco_comm *state)
 {
     is_one_thread();
     if (state->watched & CCO_WATCHED_ARM)
         cco_arms_follow_begin(state);
-    state->begins++;
 }
 
 void cco_race_end(void)

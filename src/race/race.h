@@ -47,7 +47,7 @@ void cco_race_prepare_begins(cco_comm *state);
 /* Before a begin that the MPI will not refuse, in a program with a race, also when that is over:
  * ranks may make one begin before and after. */
 bool cco_race_has_begun(void);
-void cco_race_count_begin(cco_comm *state);
+void cco_race_begins(cco_comm *state);
 
 /* In MPI_Finalize. */
 void cco_race_end(void);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* begun_between.c - what the library sends where a recording ends, in a first exchange, and where a
  * model makes its memory, does not meet what the program has begun before.  As begun_first.c, with
- * functions of the linked library. */
+ * functions of the linked library.  Calls that ranks begin before and after CRESTA_Set_impl meet
+ * each other, too. */
 #include <cresta_multisend.h>
 
 #include "choose.h"
@@ -57,6 +58,29 @@ static void meet(void (*run)(MPI_Comm comm), const char *impl, const char *name,
     MPI_Comm_free(&comm);
 }
 
+/* A begin before the ranks have the rule by which it would be an operation of the library. */
+static void begin(const char *impl)
+{
+    MPI_Comm comm;
+    MPI_Request request;
+    snprintf(testing_label, sizeof testing_label, "a begin with %s", impl);
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    if (rank == 0)
+        choose(comm, impl);
+    for (int i = 0; i < 2; i++) {
+        int sum = 0;
+        const int mine = rank + i;
+        CHECK(CRESTA_Allreduce_begin(&mine, &sum, 1, MPI_INT, MPI_SUM, comm, &request) ==
+                  MPI_SUCCESS,
+              "begin %d", i);
+        if (i == 0 && rank != 0)
+            choose(comm, impl);
+        CHECK(CRESTA_Coll_end(1, &request) == MPI_SUCCESS, "end %d", i);
+        CHECK(sum == size * (size - 1) / 2 + size * i, "begin %d: sum %d", i, sum);
+    }
+    MPI_Comm_free(&comm);
+}
+
 int main(int argc, char **argv)
 {
     MPI_Init(&argc, &argv);
@@ -68,6 +92,8 @@ int main(int argc, char **argv)
     meet(exchange, "mpi", "an exchange", 8);
     meet(barrier, "os", "a barrier", 1);
     meet(barrier, "hier", "a barrier", 2);
+    begin("shm");
+    begin("p2p");
     MPI_Finalize();
     return testing_end("begun_between");
 }

@@ -9,8 +9,8 @@
  *
  *     begun_first [threads]
  *
- * `threads`: with MPI_THREAD_MULTIPLE.  CRESTA_ASYNC=off then, since with a progress thread what
- * begins after the set-up is an operation of the library, and what begins before is the MPI's. */
+ * `threads`: with MPI_THREAD_MULTIPLE.  There is a progress thread then, so what begins after the
+ * set-up may be an operation of the library, which would not meet what began before. */
 #include <mpi.h>
 #include <string.h>
 
