@@ -6,37 +6,25 @@
 #include "api/dispatch.h"
 #include "core/config.h"
 #include "core/log.h"
-#include "core/mpi_compat.h"
+#include "core/mpi_check.h"
+#include "core/raise.h"
 #include "race/race.h"
 #include "tune/agree.h"
 #include "tune/choose.h"
 #include "tune/nodes.h"
 #include "tune/topology.h"
 
-static int control_refuse(MPI_Comm comm, int error_class)
-{
-    PMPI_Comm_call_errhandler(comm, error_class);
-    return error_class;
-}
-
-static int control_intracommunicator(MPI_Comm comm)
-{
-    int inter = 1;
-    return comm != MPI_COMM_NULL && PMPI_Comm_test_inter(comm, &inter) == MPI_SUCCESS && !inter;
-}
-
 int CRESTA_Comm_prepare(MPI_Comm comm)
 {
     if (cco_phase_now() == CCO_UNREAD)
         cco_process_begin_late();
     if (comm == MPI_COMM_NULL)
-        return control_refuse(MPI_COMM_WORLD, MPI_ERR_COMM);
-    if (!control_intracommunicator(comm) ||
-        cco_process_ignores(comm, cco_topology_kind(comm) != MPI_UNDEFINED))
+        return cco_refuse(MPI_COMM_WORLD, MPI_ERR_COMM);
+    if (!cco_is_intra(comm) || cco_process_ignores(comm, cco_topology_kind(comm) != MPI_UNDEFINED))
         return MPI_SUCCESS;
     cco_comm *state = cco_prepare(comm);
     if (state == NULL)
-        return control_refuse(comm, MPI_ERR_INTERN);
+        return cco_refuse(comm, MPI_ERR_INTERN);
     cco_begins_prepare(state);
     return MPI_SUCCESS;
 }
@@ -63,17 +51,17 @@ int CRESTA_Set_impl(MPI_Comm comm, const char *spec)
     char error[1024] = "";
     if (cco_phase_now() == CCO_UNREAD)
         cco_process_begin_late();
-    if (!control_intracommunicator(comm))
-        return control_refuse(comm == MPI_COMM_NULL ? MPI_COMM_WORLD : comm, MPI_ERR_COMM);
+    if (!cco_is_intra(comm))
+        return cco_refuse(comm, MPI_ERR_COMM);
     if (cco_configured.off)
         return MPI_SUCCESS;
     cco_comm *state = cco_prepare(comm);
     if (state == NULL)
-        return control_refuse(comm, MPI_ERR_INTERN);
+        return cco_refuse(comm, MPI_ERR_INTERN);
     cco_rules *rules = cco_rules_parse(spec, "CRESTA_Set_impl", error, sizeof error);
     if (check_everywhere(state, spec, error) != MPI_SUCCESS) {
         free(rules);
-        return control_refuse(comm, cco_comm_refuse(state, MPI_ERR_ARG));
+        return cco_refuse(comm, cco_comm_refuse(state, MPI_ERR_ARG));
     }
     free(state->program_rules);
     state->program_rules = rules;

@@ -86,7 +86,8 @@ static void process_set_phase(cco_phase phase)
  * here. */
 bool cco_process_ignores(MPI_Comm comm, bool near)
 {
-    return !asked && !(near && mends) && !(counts && cco_in_world(comm));
+    const bool wanted = asked || (near && mends);
+    return !(wanted || counts) || !cco_mpi_check_handle(comm) || !(wanted || cco_in_world(comm));
 }
 
 bool cco_process_met(void)

@@ -7,23 +7,18 @@
 #include "core/config.h"
 #include "core/failure.h"
 #include "core/log.h"
+#include "core/mpi_check.h"
+#include "core/raise.h"
 #include "core/ulfm.h"
 #include "record/agreed.h"
 #include "record/recorded.h"
 #include "record/recording.h"
 #include "record/replay_failure.h"
 
-static int api_record_refuse(MPI_Comm comm, int error_class)
-{
-    PMPI_Comm_call_errhandler(comm, error_class);
-    return error_class;
-}
-
 /* An error of a recording, or of none; its communicator may be no more. */
 static int api_record_fail(const cco_replay *r, int error_class)
 {
-    return api_record_refuse(r != NULL && r->state != NULL ? r->state->comm : MPI_COMM_WORLD,
-                             error_class);
+    return cco_refuse(r != NULL && r->state != NULL ? r->state->comm : MPI_COMM_WORLD, error_class);
 }
 
 /* Ends a replay in an error; a process may have failed. */
@@ -43,23 +38,20 @@ static int end_in_error(cco_replay *r, const char *where, int error)
 
 int CRESTA_Record_begin(MPI_Comm comm)
 {
-    int inter = 1;
     if (cco_phase_now() == CCO_UNREAD)
         cco_process_begin_late();
-    if (comm == MPI_COMM_NULL)
-        return api_record_refuse(MPI_COMM_WORLD, MPI_ERR_COMM);
-    if (PMPI_Comm_test_inter(comm, &inter) != MPI_SUCCESS || inter)
-        return api_record_refuse(comm, MPI_ERR_COMM);
+    if (!cco_is_intra(comm))
+        return cco_refuse(comm, MPI_ERR_COMM);
     cco_comm *state = cco_prepare(comm);
     if (state == NULL)
-        return api_record_refuse(comm, MPI_ERR_INTERN);
+        return cco_refuse(comm, MPI_ERR_INTERN);
     if (state->error != MPI_SUCCESS)
         return cco_comm_raise_in(state, "CRESTA_Record_begin", state->error);
     if (cco_is_recorded(state)) {
         if (state->rank == 0)
             cco_say("CRESTA_Record_begin on communicator '%s': a recording is under way there",
                     state->name);
-        return api_record_refuse(comm, cco_comm_refuse(state, MPI_ERR_OTHER));
+        return cco_refuse(comm, cco_comm_refuse(state, MPI_ERR_OTHER));
     }
     cco_recorder_begin(state);
     cco_process_wake();
@@ -73,13 +65,13 @@ int CRESTA_Record_end(CRESTA_Recording *recording)
         *recording = CRESTA_RECORDING_NULL;
     if (recorder == NULL) {
         cco_say("CRESTA_Record_end: this thread has not begun a recording");
-        return api_record_refuse(MPI_COMM_WORLD, MPI_ERR_OTHER);
+        return cco_refuse(MPI_COMM_WORLD, MPI_ERR_OTHER);
     }
     cco_comm *state = recorder->state;
     if (state == NULL) {
         cco_say("CRESTA_Record_end: the communicator was freed during the recording");
         cco_recorder_free(recorder);
-        return api_record_refuse(MPI_COMM_WORLD, MPI_ERR_COMM);
+        return cco_refuse(MPI_COMM_WORLD, MPI_ERR_COMM);
     }
     if (cco_configured.async == CCO_ASYNC_THREAD)
         cco_progress_start();
@@ -91,7 +83,7 @@ int CRESTA_Record_end(CRESTA_Recording *recording)
     cco_recorder_free(recorder);
     if (rc != MPI_SUCCESS)
         return state->error != MPI_SUCCESS ? cco_comm_raise_in(state, "CRESTA_Record_end", rc)
-                                           : api_record_refuse(state->comm, rc);
+                                           : cco_refuse(state->comm, rc);
     *recording = handle;
     return MPI_SUCCESS;
 }

@@ -2,14 +2,9 @@
 /* repair.c - CRESTA_Comm_repair: a communicator of the ranks that are left. */
 #include "api/dispatch.h"
 #include "core/log.h"
-#include "core/mpi_compat.h"
+#include "core/mpi_check.h"
+#include "core/raise.h"
 #include "core/ulfm.h"
-
-static int repair_refuse(MPI_Comm comm, int error_class)
-{
-    PMPI_Comm_call_errhandler(comm, error_class);
-    return error_class;
-}
 
 /* The old name, so that rules for it hold, and errors returned until it is ready. */
 static int take_over(MPI_Comm comm, MPI_Comm made)
@@ -58,12 +53,6 @@ static int repair_repair(MPI_Comm comm, MPI_Comm *made)
     return cco_ulfm_failed_class();
 }
 
-static bool is_intra(MPI_Comm comm)
-{
-    int inter = 1;
-    return comm != MPI_COMM_NULL && PMPI_Comm_test_inter(comm, &inter) == MPI_SUCCESS && !inter;
-}
-
 int CRESTA_Comm_repair(MPI_Comm comm, MPI_Comm *newcomm)
 {
     MPI_Errhandler handler;
@@ -71,22 +60,22 @@ int CRESTA_Comm_repair(MPI_Comm comm, MPI_Comm *newcomm)
     *newcomm = MPI_COMM_NULL;
     if (cco_phase_now() == CCO_UNREAD)
         cco_process_begin_late();
-    if (!is_intra(comm))
-        return repair_refuse(comm == MPI_COMM_NULL ? MPI_COMM_WORLD : comm, MPI_ERR_COMM);
+    if (!cco_is_intra(comm))
+        return cco_refuse(comm, MPI_ERR_COMM);
     if (!cco_ulfm()) {
         PMPI_Comm_rank(comm, &rank);
         if (rank == 0)
             cco_say("CRESTA_Comm_repair: this job cannot go on after a failure: it needs Open MPI "
                     "5 and `mpirun --with-ft ulfm`");
-        return repair_refuse(comm, MPI_ERR_UNSUPPORTED_OPERATION);
+        return cco_refuse(comm, MPI_ERR_UNSUPPORTED_OPERATION);
     }
     if (PMPI_Comm_get_errhandler(comm, &handler) != MPI_SUCCESS)
-        return repair_refuse(comm, MPI_ERR_INTERN);
+        return cco_refuse(comm, MPI_ERR_INTERN);
     PMPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
     const int rc = repair_repair(comm, newcomm);
     if (rc == MPI_SUCCESS)
         PMPI_Comm_set_errhandler(*newcomm, handler);
     PMPI_Comm_set_errhandler(comm, handler);
     PMPI_Errhandler_free(&handler);
-    return rc == MPI_SUCCESS ? rc : repair_refuse(comm, rc);
+    return rc == MPI_SUCCESS ? rc : cco_refuse(comm, rc);
 }

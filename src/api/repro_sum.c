@@ -8,6 +8,8 @@
 #include "core/exact_fold.h"
 #include "core/float_state.h"
 #include "core/log.h"
+#include "core/mpi_check.h"
+#include "core/raise.h"
 #include "record/recorder.h"
 
 enum {
@@ -78,12 +80,6 @@ static int repro_sum_add_up(int64_t *words, int count, MPI_Comm comm)
     return cco_dispatch(state, &call);
 }
 
-static int repro_sum_refuse(MPI_Comm comm, int error_class)
-{
-    PMPI_Comm_call_errhandler(comm, error_class);
-    return error_class;
-}
-
 /* The last word says how many ranks cannot take part, so that none waits for them, or takes a sum
  * for whole that is not.  (Ranks that name different types give vectors of different lengths.) */
 static int sum_up(kind kind, const void *x, MPI_Count n, void *result, MPI_Comm comm)
@@ -110,7 +106,7 @@ static int sum_up(kind kind, const void *x, MPI_Count n, void *result, MPI_Comm 
     if (rc != MPI_SUCCESS)
         return rc;
     if (words[count] != 0)
-        return repro_sum_refuse(comm, kind.number == CCO_EXACT_NONE ? MPI_ERR_TYPE : MPI_ERR_ARG);
+        return cco_refuse(comm, kind.number == CCO_EXACT_NONE ? MPI_ERR_TYPE : MPI_ERR_ARG);
     for (int i = 0; i < kind.parts; i++) {
         cco_exact_unpack(&sum, words + i * (count / kind.parts));
         cco_exact_put(&sum, kind.number, (char *)result + (size_t)i * size);
@@ -121,13 +117,10 @@ static int sum_up(kind kind, const void *x, MPI_Count n, void *result, MPI_Comm 
 int CRESTA_Repro_sum_type(const void *x, MPI_Count n, MPI_Datatype datatype, void *result,
                           MPI_Comm comm)
 {
-    int inter = 1;
     if (cco_phase_now() == CCO_UNREAD)
         cco_process_begin_late();
-    if (comm == MPI_COMM_NULL)
-        return repro_sum_refuse(MPI_COMM_WORLD, MPI_ERR_COMM);
-    if (PMPI_Comm_test_inter(comm, &inter) != MPI_SUCCESS || inter)
-        return repro_sum_refuse(comm, MPI_ERR_COMM);
+    if (!cco_is_intra(comm))
+        return cco_refuse(comm, MPI_ERR_COMM);
     return sum_up(!cco_is_type(datatype) ? (kind){CCO_EXACT_NONE, 1} : repro_sum_kind_of(datatype),
                   x, n, result, comm);
 }

@@ -89,7 +89,14 @@ static void agree_on_progress(cco_comm *state)
     if (rc != MPI_SUCCESS)
         cco_fatal("cannot set up communicator '%s': the MPI's allreduce failed", state->name);
     cco_facts_agreed(&state->facts, least, most);
-    state->begins_differ = least[BEGINS] != most[BEGINS];
+    if (least[BEGINS] == most[BEGINS])
+        return;
+    state->facts.progress = CCO_PROGRESS_NONE;
+    if (state->rank == 0)
+        cco_log(CCO_LOG_WARN,
+                "communicator '%s': its ranks have not begun equally many collectives: what begins"
+                " there stays the MPI's",
+                state->name);
 }
 
 void cco_begins_prepare(cco_comm *state)

@@ -9,12 +9,13 @@
 
 #include "core/config.h"
 #include "core/log.h"
-#include "core/mpi_compat.h"
+#include "core/mpi_check.h"
 #include "core/own_lines.h"
 #include "core/service.h"
 
-/* The key is made once, by whoever comes first; the lists are for what needs all states, and for
- * handles that may be wrong.  Both only at set-up and end of a state. */
+/* The key is made once, by whoever comes first: its attribute ends a state with its communicator.
+ * A state is found in the lists, without the MPI: asked about a handle that is wrong, that would
+ * call an error handler, in the name of another function than the program's. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static int keyval = MPI_KEYVAL_INVALID;
 enum { BUCKETS = 1024 };
@@ -144,14 +145,17 @@ static MPI_Comm first_comm(void)
     return comm;
 }
 
-static bool has_state(MPI_Comm comm)
+cco_comm *cco_comm_look_up(MPI_Comm comm)
 {
     pthread_mutex_lock(&lock);
-    const cco_comm *state = *comm_bucket_of(comm);
+    cco_comm *state = *comm_bucket_of(comm);
     while (state != NULL && state->comm != comm)
         state = state->next;
+    const unsigned ended = __atomic_load_n(&cco_comms_ended, __ATOMIC_RELAXED);
     pthread_mutex_unlock(&lock);
-    return state != NULL;
+    if (state != NULL)
+        cco_comm_looked_up = (cco_comm_last){comm, state, ended};
+    return state;
 }
 
 int cco_comm_free_begins(const MPI_Comm *comm)
@@ -161,7 +165,7 @@ int cco_comm_free_begins(const MPI_Comm *comm)
         return before;
     freed.comms[before % FREED] = *comm; /* it grows if error handlers do not come back */
     freed.count = before % FREED + 1;
-    if (has_state(*comm))
+    if (cco_comm_look_up(*comm) != NULL)
         PMPI_Comm_delete_attr(*comm, keyval);
     return before;
 }
@@ -195,24 +199,10 @@ void cco_comm_end(void)
         PMPI_Comm_free_keyval(&keyval);
 }
 
-cco_comm *cco_comm_look_up(MPI_Comm comm)
-{
-    const int key = __atomic_load_n(&keyval, __ATOMIC_ACQUIRE);
-    void *state = NULL;
-    int found = 0;
-    if (key == MPI_KEYVAL_INVALID || comm == MPI_COMM_NULL)
-        return NULL;
-    if (PMPI_Comm_get_attr(comm, key, &state, &found) != MPI_SUCCESS || !found)
-        return NULL;
-    cco_comm_looked_up = (cco_comm_last){comm, state,
-                                         __atomic_load_n(&cco_comms_ended, __ATOMIC_RELAXED)};
-    return state;
-}
-
 cco_comm *cco_comm_create(MPI_Comm comm)
 {
     int inter = 0;
-    if (comm == MPI_COMM_NULL || is_freed(comm) || comm_make_key() != MPI_SUCCESS ||
+    if (!cco_mpi_check_handle(comm) || is_freed(comm) || comm_make_key() != MPI_SUCCESS ||
         PMPI_Comm_test_inter(comm, &inter) != MPI_SUCCESS)
         return NULL;
     cco_comm *state = cco_own_lines(sizeof *state);

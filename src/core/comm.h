@@ -105,7 +105,6 @@ typedef struct cco_comm {
     bool ready;            /* ranks have agreed, choices are made */
     bool begins_ready;     /* so is what begins run over (progress/path.h) */
     bool begins_wanted;    /* the next blocking call makes it ready */
-    bool begins_differ;    /* ranks had begun unlike numbers of calls then: all are the MPI's */
     unsigned watched;      /* cco_watched: what else its next blocking calls have to do first */
     uint32_t ours; /* bit per collective: not straight to the MPI, or something to record, say or
                       do; 0 until it is ready; */
@@ -148,7 +147,7 @@ typedef struct cco_comm_last {
 extern _Thread_local cco_comm_last cco_comm_looked_up __attribute__((tls_model("initial-exec")));
 extern unsigned cco_comms_ended; /* how many states have */
 
-/* The state of a communicator, by its attribute. */
+/* The state of a communicator, if it has one; any handle will do. */
 cco_comm *cco_comm_look_up(MPI_Comm comm);
 
 /* The state of `comm` if this thread looked it up last, otherwise NULL. */

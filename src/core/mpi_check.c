@@ -36,6 +36,26 @@ void cco_mpi_check_end(void)
         PMPI_Comm_free(&alone);
 }
 
+bool cco_mpi_check_handle(MPI_Comm comm)
+{
+#if defined(OPEN_MPI)
+    return comm != (MPI_Comm)0 && comm != MPI_COMM_NULL && PMPI_Comm_c2f(comm) != -1;
+#else
+    int alike;
+    if (comm == MPI_COMM_WORLD || comm == MPI_COMM_SELF || !CCO_IS_HANDLE(comm, MPI_COMM_WORLD))
+        return CCO_IS_HANDLE(comm, MPI_COMM_WORLD);
+    const MPI_Comm kept = cco_mpi_check_comm(); /* its handler is called, since it comes first */
+    return kept == MPI_COMM_NULL || PMPI_Comm_compare(kept, comm, &alike) == MPI_SUCCESS;
+#endif
+}
+
+bool cco_is_intra(MPI_Comm comm)
+{
+    int inter;
+    return cco_mpi_check_handle(comm) && PMPI_Comm_test_inter(comm, &inter) == MPI_SUCCESS &&
+           !inter;
+}
+
 static MPI_Comm (*program_comm)(void);
 
 void cco_mpi_check_without_world(MPI_Comm (*any)(void))

@@ -12,6 +12,10 @@
 MPI_Comm cco_mpi_check_comm(void);
 void cco_mpi_check_end(void);
 
+/* Whether a handle is of a communicator, as far as the MPI sees. */
+bool cco_mpi_check_handle(MPI_Comm comm);
+bool cco_is_intra(MPI_Comm comm); /* not of an intercommunicator, either */
+
 /* In a program of sessions `any` gives a communicator of the program; NULL: it has a world. */
 void cco_mpi_check_without_world(MPI_Comm (*any)(void));
 

@@ -33,6 +33,12 @@ static void raise_say(MPI_Comm comm, const char *call, int error)
     cco_say("error in %s on rank %d of communicator '%s': %s", call, rank, name, why);
 }
 
+int cco_refuse(MPI_Comm comm, int error_class)
+{
+    PMPI_Comm_call_errhandler(comm == MPI_COMM_NULL ? MPI_COMM_WORLD : comm, error_class);
+    return error_class;
+}
+
 int cco_raise_said(MPI_Comm comm, int error)
 {
     enum { MOMENT_NS = 200 * 1000 * 1000 }; /* launchers drop what they have not forwarded yet */

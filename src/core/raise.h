@@ -14,6 +14,9 @@ bool cco_raise_ends_job(MPI_Comm comm);
  * `call`, and returns the error.  It may never come back. */
 int cco_raise(MPI_Comm comm, const char *call, int error);
 
+/* Calls it without a word: the error is of a function of our own, as its class says. */
+int cco_refuse(MPI_Comm comm, int error_class);
+
 /* cco_raise where what has happened was said already. */
 int cco_raise_said(MPI_Comm comm, int error);
 

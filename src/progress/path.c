@@ -73,8 +73,6 @@ static const char *path_missing(const cco_comm *state, cco_path path)
                    : "there is no progress thread that may call the MPI (CRESTA_ASYNC=thread)";
     if (!state->begins_ready)
         return "the next blocking call on this communicator makes it ready";
-    if (state->begins_differ)
-        return "its ranks had not begun equally many calls before";
     if (!cco_path_is_memory(path) && !cco_operation_pool_has(state, CCO_PATH_MESSAGES))
         return "the MPI has too few tags";
     if (cco_operation_pool_has(state, path))
