@@ -32,7 +32,8 @@ static bool read_list(const char *list, uint64_t *cores, long *lowest)
     return *lowest >= 0 && (*list == '\0' || *list == '\n');
 }
 
-int32_t cco_core_list_covers(const char *list, const uint64_t *holds, int words)
+/* The lowest core in a list ("0-3,8"); -1 for no list, or if one in `holds` (bits) is not there. */
+static int32_t core_place_lowest(const char *list, const uint64_t *holds, int words)
 {
     uint64_t cores[WORDS] = {0};
     long lowest;
@@ -79,7 +80,7 @@ static int32_t cache_of(int core, const uint64_t *mine)
     char list[LINE];
     const int last = last_of(core);
     const bool read = last >= 0 && read_cache(core, last, "shared_cpu_list", list);
-    return cco_core_list_covers(read ? list : "", mine, WORDS);
+    return core_place_lowest(read ? list : "", mine, WORDS);
 }
 
 static int32_t memory_of(const uint64_t *mine)
@@ -88,7 +89,7 @@ static int32_t memory_of(const uint64_t *mine)
     for (int i = 0; i < NODES; i++) {
         snprintf(path, sizeof path, SYSTEM "/node/node%d/cpulist", i);
         const int32_t lowest = core_place_read_file(path, list)
-                                   ? cco_core_list_covers(list, mine, WORDS)
+                                   ? core_place_lowest(list, mine, WORDS)
                                    : -1;
         if (lowest >= 0)
             return lowest;

@@ -38,8 +38,4 @@ size_t cco_cache_bytes(const char *text);
 /* The place of a core of a node of that shape; beyond its last one it begins again at the first. */
 cco_core_place cco_core_place_in(const cco_node_shape *shape, int core);
 
-/* The lowest number in a list of cores ("0-3,8"); -1 if the list is none, or if `holds` (bit per
- * core, `words` words) has a core that is not in the list. */
-int32_t cco_core_list_covers(const char *list, const uint64_t *holds, int words);
-
 #endif

@@ -22,6 +22,14 @@ static inline int cco_unlike_class(uint64_t here, uint64_t there)
     return there == 0 || cco_stamp_alike(here, there) ? MPI_ERR_TRUNCATE : MPI_ERR_OTHER;
 }
 
+/* Keeps the first, unless `unlike` is NULL; returns the class of the error. */
+static inline int cco_unlike_note(cco_unlike *unlike, int rank, uint64_t here, uint64_t there)
+{
+    if (unlike != NULL && !unlike->met)
+        *unlike = (cco_unlike){.met = true, .rank = rank, .here = here, .there = there};
+    return cco_unlike_class(here, there);
+}
+
 /* Says which calls they are, on a communicator: its name, this rank there, and how many ranks it
  * has. */
 void cco_unlike_tell(const char *name, int rank, int size, const cco_unlike *unlike);

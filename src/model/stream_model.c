@@ -3,6 +3,7 @@
 #include "model/stream_model.h"
 
 #include "core/facts.h"
+#include "core/failure.h"
 #include "core/log.h"
 #include "core/service.h"
 #include "plan/hooked.h"
@@ -15,13 +16,23 @@ size_t cco_stream_model_ring(const cco_comm *state, const cco_call *call, int ra
     return all < ring ? (size_t)all / 64 * 64 + 128 : ring; /* and a head */
 }
 
+/* Others may wait here.  By stores alone: a put may wait for a process that has ended. */
+static void stream_model_leave(void *what, int error)
+{
+    cco_stream *stream = &((cco_stream_model *)what)->stream;
+    if (stream->area != NULL && stream->area->shares != NULL)
+        cco_stream_leave(stream, error);
+}
+
 void cco_stream_model_open(cco_stream_model *streams, cco_area *area, bool gets, cco_comm *state)
 {
     if (!cco_stream_open(&streams->stream, area, gets))
         cco_fatal("no memory for streams on communicator '%s'", state->name);
-    if (streams->scheduled.plans.transport == NULL)
-        cco_scheduled_over(&streams->scheduled, &cco_transport_stream, &streams->stream,
-                           &streams->stream.unlike, state);
+    if (streams->scheduled.plans.transport != NULL)
+        return;
+    cco_scheduled_over(&streams->scheduled, &cco_transport_stream, &streams->stream,
+                       &streams->stream.unlike, state);
+    cco_comm_on_failure(state, stream_model_leave, streams);
 }
 
 /* Nobody reads before all have opened. */

@@ -210,12 +210,10 @@ static int fit_told(cco_scheduled *own, cco_problem *q)
     const size_t mine = cco_whole(side).n, told = own->counts[q->rank];
     if (q->rank == q->root || mine == told)
         return MPI_SUCCESS;
-    if (own->unlike != NULL && !own->unlike->met)
-        *own->unlike = (cco_unlike){.met = true,
-                                    .gives = gives,
-                                    .rank = q->root,
-                                    .here = cco_stamp(q->coll, q->root, mine),
-                                    .there = cco_stamp(q->coll, q->root, told)};
+    cco_unlike_note(own->unlike, q->root, cco_stamp(q->coll, q->root, mine),
+                    cco_stamp(q->coll, q->root, told));
+    if (own->unlike != NULL)
+        own->unlike->gives = gives;
     if (told > mine)
         return MPI_ERR_TRUNCATE;
     side->each = told;

@@ -143,7 +143,7 @@ void cco_stream_sets_leave(cco_stream_sets *r, int error)
 {
     cco_segment_leave(&r->segment, error);
     for (int i = 0; i < r->count && r->shares != NULL; i++)
-        cco_transport_stream.give_up(&r->list[i].stream);
+        cco_stream_leave(&r->list[i].stream, error);
 }
 
 void cco_stream_sets_free(cco_stream_sets *r)

@@ -42,7 +42,7 @@ void cco_ranges_settle(cco_ranges *ranges)
     ranges->count = count;
 }
 
-bool cco_ranges_meet(const cco_ranges *a, const cco_ranges *b)
+static bool ranges_meet(const cco_ranges *a, const cco_ranges *b)
 {
     for (int i = 0, k = 0; i < a->count && k < b->count;) {
         if (a->list[i].high <= b->list[k].low)
@@ -57,8 +57,8 @@ bool cco_ranges_meet(const cco_ranges *a, const cco_ranges *b)
 
 bool cco_touched_depend(const cco_touched *a, const cco_touched *b)
 {
-    return cco_ranges_meet(&a->written, &b->read) || cco_ranges_meet(&a->read, &b->written) ||
-           cco_ranges_meet(&a->written, &b->written);
+    return ranges_meet(&a->written, &b->read) || ranges_meet(&a->read, &b->written) ||
+           ranges_meet(&a->written, &b->written);
 }
 
 void cco_touched_free(cco_touched *touched)

@@ -26,11 +26,8 @@ typedef struct cco_touched {
 /* Adds some memory; an empty range adds nothing.  False when memory runs out. */
 bool cco_ranges_add(cco_ranges *ranges, uintptr_t low, uintptr_t high);
 
-/* Sorts them and joins those that meet; before cco_ranges_meet. */
+/* Sorts them and joins those that meet; before cco_touched_depend. */
 void cco_ranges_settle(cco_ranges *ranges);
-
-/* True if they have memory in common. */
-bool cco_ranges_meet(const cco_ranges *a, const cco_ranges *b);
 
 /* True if one of two calls writes what the other reads or writes. */
 bool cco_touched_depend(const cco_touched *a, const cco_touched *b);

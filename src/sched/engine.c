@@ -291,11 +291,6 @@ int cco_engine_lost(cco_engine *e)
     return rc == MPI_SUCCESS ? rc : cco_engine_stop(e, rc);
 }
 
-const cco_transport *cco_engine_transport(const cco_engine *e)
-{
-    return e->transport;
-}
-
 int cco_engine_at(const cco_engine *e)
 {
     return e->at;

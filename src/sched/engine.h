@@ -47,8 +47,6 @@ int cco_engine_lost(cco_engine *e);
 /* Gives up what is under way; returns `error`. */
 int cco_engine_stop(cco_engine *e, int error);
 
-const cco_transport *cco_engine_transport(const cco_engine *e);
-
 /* How far it is: the round that is open, as many as there are at the end. */
 int cco_engine_at(const cco_engine *e);
 int cco_engine_rounds(const cco_engine *e);

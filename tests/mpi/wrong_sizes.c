@@ -3,7 +3,11 @@
  * others: some rank gets MPI_ERR_TRUNCATE, no rank writes outside its buffers, and calls that come
  * later end.  Or they make unlike calls, or one with unlike roots: some rank gets an error.
  *
- *     wrong_sizes IMPL,... */
+ *     wrong_sizes IMPL,... [IMPL,...]
+ *
+ * The second list is for calls that begin and end (CRESTA_x_begin).  With CRESTA_NODES the MPI
+ * carries what passes between nodes: calls are small then, because it may itself write behind a
+ * buffer. */
 #include <stdbool.h>
 
 #include <cresta_sp_coll.h>
@@ -34,7 +38,9 @@ enum {
     NEAR_ALLTOALL,
     NEAR_ALLTOALLV,
     NEAR_ALLTOALLW,
-    ALL_CALLS
+    ALL_CALLS, /* and those that only meet unlike ones: */
+    BARRIER = ALL_CALLS,
+    BCAST_FROM_1
 };
 
 static const char *const names[ALL_CALLS] = {"bcast",
@@ -60,6 +66,7 @@ static const char *const names[ALL_CALLS] = {"bcast",
                                              "neighbor_alltoallw"};
 static char in[MOST * RANKS], out[MOST * RANKS + CANARY];
 static int rank, size;
+static bool begins; /* the calls begin, and end */
 
 static int blocks_out(int call)
 {
@@ -71,6 +78,15 @@ static int blocks_out(int call)
                                                     : 1;
 }
 
+static int end_begun(int rc, MPI_Request *request)
+{
+    return rc == MPI_SUCCESS ? CRESTA_Coll_end(1, request) : rc;
+}
+
+#define MAKE(Name, ...)                                                                            \
+    (begins ? end_begun(CRESTA_##Name##_begin(__VA_ARGS__, &request), &request)                    \
+            : CRESTA_##Name(__VA_ARGS__))
+
 /* Blocks of n bytes, of which `gives` are given where they may be others than those taken. */
 static int make(int call, int n, int gives, MPI_Comm comm)
 {
@@ -78,54 +94,59 @@ static int make(int call, int n, int gives, MPI_Comm comm)
     MPI_Aint far[RANKS];
     MPI_Datatype types[RANKS];
     const MPI_Datatype byte = MPI_BYTE;
+    MPI_Request request = MPI_REQUEST_NULL;
     for (int i = 0; i < size; i++) {
         counts[i] = n, given[i] = gives, far[i] = at[i] = i * n, types[i] = byte;
     }
     switch (call) {
+    case BARRIER:
+        return begins ? end_begun(CRESTA_Barrier_begin(comm, &request), &request)
+                      : CRESTA_Barrier(comm);
     case BCAST:
-        return CRESTA_Bcast(out, n, byte, 0, comm);
+    case BCAST_FROM_1:
+        return MAKE(Bcast, out, n, byte, call == BCAST_FROM_1, comm);
     case GATHER:
-        return CRESTA_Gather(in, gives, byte, out, n, byte, 0, comm);
+        return MAKE(Gather, in, gives, byte, out, n, byte, 0, comm);
     case GATHERV:
-        return CRESTA_Gatherv(in, gives, byte, out, counts, at, byte, 0, comm);
+        return MAKE(Gatherv, in, gives, byte, out, counts, at, byte, 0, comm);
     case SCATTER:
-        return CRESTA_Scatter(in, gives, byte, out, n, byte, 0, comm);
+        return MAKE(Scatter, in, gives, byte, out, n, byte, 0, comm);
     case SCATTERV:
-        return CRESTA_Scatterv(in, given, at, byte, out, n, byte, 0, comm);
+        return MAKE(Scatterv, in, given, at, byte, out, n, byte, 0, comm);
     case ALLGATHER:
-        return CRESTA_Allgather(in, gives, byte, out, n, byte, comm);
+        return MAKE(Allgather, in, gives, byte, out, n, byte, comm);
     case ALLGATHERV:
-        return CRESTA_Allgatherv(in, gives, byte, out, counts, at, byte, comm);
+        return MAKE(Allgatherv, in, gives, byte, out, counts, at, byte, comm);
     case ALLTOALL:
-        return CRESTA_Alltoall(in, gives, byte, out, n, byte, comm);
+        return MAKE(Alltoall, in, gives, byte, out, n, byte, comm);
     case ALLTOALLV:
-        return CRESTA_Alltoallv(in, given, at, byte, out, counts, at, byte, comm);
+        return MAKE(Alltoallv, in, given, at, byte, out, counts, at, byte, comm);
     case ALLTOALLW:
-        return CRESTA_Alltoallw(in, given, at, types, out, counts, at, types, comm);
+        return MAKE(Alltoallw, in, given, at, types, out, counts, at, types, comm);
     case REDUCE:
-        return CRESTA_Reduce(in, out, n / 4, MPI_INT, MPI_SUM, 0, comm);
+        return MAKE(Reduce, in, out, n / 4, MPI_INT, MPI_SUM, 0, comm);
     case ALLREDUCE:
-        return CRESTA_Allreduce(in, out, n / 4, MPI_INT, MPI_SUM, comm);
+        return MAKE(Allreduce, in, out, n / 4, MPI_INT, MPI_SUM, comm);
     case REDUCE_SCATTER:
         for (int i = 0; i < size; i++)
             counts[i] = n / 4;
-        return CRESTA_Reduce_scatter(in, out, counts, MPI_INT, MPI_SUM, comm);
+        return MAKE(Reduce_scatter, in, out, counts, MPI_INT, MPI_SUM, comm);
     case REDUCE_SCATTER_BLOCK:
-        return CRESTA_Reduce_scatter_block(in, out, n / 4, MPI_INT, MPI_SUM, comm);
+        return MAKE(Reduce_scatter_block, in, out, n / 4, MPI_INT, MPI_SUM, comm);
     case SCAN:
-        return CRESTA_Scan(in, out, n / 4, MPI_INT, MPI_SUM, comm);
+        return MAKE(Scan, in, out, n / 4, MPI_INT, MPI_SUM, comm);
     case NEAR_ALLGATHER:
-        return CRESTA_Neighbor_allgather(in, gives, byte, out, n, byte, comm);
+        return MAKE(Neighbor_allgather, in, gives, byte, out, n, byte, comm);
     case NEAR_ALLGATHERV:
-        return CRESTA_Neighbor_allgatherv(in, gives, byte, out, counts, at, byte, comm);
+        return MAKE(Neighbor_allgatherv, in, gives, byte, out, counts, at, byte, comm);
     case NEAR_ALLTOALL:
-        return CRESTA_Neighbor_alltoall(in, gives, byte, out, n, byte, comm);
+        return MAKE(Neighbor_alltoall, in, gives, byte, out, n, byte, comm);
     case NEAR_ALLTOALLV:
-        return CRESTA_Neighbor_alltoallv(in, given, at, byte, out, counts, at, byte, comm);
+        return MAKE(Neighbor_alltoallv, in, given, at, byte, out, counts, at, byte, comm);
     case NEAR_ALLTOALLW:
-        return CRESTA_Neighbor_alltoallw(in, given, far, types, out, counts, far, types, comm);
+        return MAKE(Neighbor_alltoallw, in, given, far, types, out, counts, far, types, comm);
     default:
-        return CRESTA_Exscan(in, out, n / 4, MPI_INT, MPI_SUM, comm);
+        return MAKE(Exscan, in, out, n / 4, MPI_INT, MPI_SUM, comm);
     }
 }
 
@@ -159,8 +180,9 @@ static void try(const char *impl, int call, int n, int odd, bool own)
     const int mine = last && !own ? odd : n, gives = last ? odd : n;
     const size_t end = (size_t)mine * (size_t)blocks_out(call);
     int class = MPI_SUCCESS, harm = 0;
-    snprintf(testing_label, sizeof testing_label, "%s of %d bytes, %d on rank %d%s", names[call], n,
-             odd, size - 1, own ? ", where it gives them only" : "");
+    snprintf(testing_label, sizeof testing_label, "%s%s of %d bytes, %d on rank %d%s",
+             begins ? "begun " : "", names[call], n, odd, size - 1,
+             own ? ", where it gives them only" : "");
     MPI_Comm comm = new_comm(impl, call);
     memset(out + end, MARK, CANARY);
     const int rc = make(call, mine, gives, comm);
@@ -178,13 +200,13 @@ static void make_other(int which, bool odd, MPI_Comm comm)
 {
     switch (which) {
     case 0:
-        odd ? make(ALLGATHER, 8, 8, comm) : CRESTA_Barrier(comm);
+        make(odd ? ALLGATHER : BARRIER, 8, 8, comm);
         break;
     case 1:
         make(odd ? SCAN : REDUCE, odd ? 512 : 8, 8, comm);
         break;
     case 2:
-        CRESTA_Bcast(out, 8, MPI_BYTE, odd, comm);
+        make(odd ? BCAST_FROM_1 : BCAST, 8, 8, comm);
         break;
     default:
         make(odd ? ALLREDUCE : ALLGATHER, 8, 8, comm);
@@ -198,7 +220,8 @@ static void try_kinds(const char *impl, int which)
     enum { AFTER = 3 };
     const bool last = rank == size - 1;
     int rc = MPI_SUCCESS;
-    snprintf(testing_label, sizeof testing_label, "unlike calls, number %d", which);
+    snprintf(testing_label, sizeof testing_label, "unlike %scalls, number %d",
+             begins ? "begun " : "", which);
     MPI_Comm comm = new_comm(impl, BCAST);
     make_other(which, last, comm);
     make_other(which, !last, comm);
@@ -218,14 +241,36 @@ static void try_both(const char *impl, int call, int n)
  * call are not used again. */
 static void run_some(const char *impl)
 {
-    static const int some[] = {BCAST, GATHER, SCATTERV, ALLTOALLV, ALLGATHER, ALLREDUCE};
+    static const int some[] = {BCAST, GATHER, ALLTOALLV, ALLREDUCE};
     static const int sizes[] = {8, 40 << 10};
     const bool epochs = strstr(impl, "sync=") != NULL;
+    const bool calls = epochs || strstr(impl, "access=") != NULL;
     try(impl, epochs ? BCAST : NEAR_ALLGATHER, 8, 0, false);
     try(impl, epochs ? SCAN : NEAR_ALLTOALL, 0, 8, false);
-    for (int i = epochs ? LEN(some) - 1 : 0; i < LEN(some); i++)
+    for (int i = calls ? LEN(some) - 1 : 0; i < LEN(some); i++)
         for (int k = 0; k < LEN(sizes); k++)
             try_both(impl, some[i], sizes[k]);
+    for (int which = 0; which < 4; which++)
+        try_kinds(impl, which);
+}
+
+/* What the rules of `auto` give to shared memory under every MPI. */
+static void run_auto(const char *impl)
+{
+    static const int some[] = {ALLGATHER, ALLTOALL, ALLREDUCE, REDUCE_SCATTER,
+                               REDUCE_SCATTER_BLOCK};
+    for (int i = 0; i < LEN(some); i++)
+        try_both(impl, some[i], 8);
+    try_kinds(impl, 0);
+    try_kinds(impl, 3);
+}
+
+/* What passes between the last two ranks, which are on one node. */
+static void run_nodes(const char *impl)
+{
+    static const int some[] = {ALLGATHER, ALLTOALLV, ALLREDUCE, SCAN};
+    for (int i = 0; i < LEN(some); i++)
+        try_both(impl, some[i], 8);
     for (int which = 0; which < 4; which++)
         try_kinds(impl, which);
 }
@@ -249,18 +294,9 @@ static void run_named(const char *impl, const char *algo)
         }
 }
 
-static void run(const char *impl)
+static void run_all(const char *impl)
 {
     static const int sizes[] = {8, 2 << 10, 40 << 10, 1 << 20};
-    const char *algo = strchr(impl, ':');
-    if (algo != NULL) {
-        run_named(impl, algo + 1);
-        return;
-    }
-    if (strncmp(impl, "os", 2) == 0) {
-        run_some(impl);
-        return;
-    }
     for (int which = 0; which < 4; which++)
         try_kinds(impl, which);
     for (int call = NEAR_ALLGATHER; call < ALL_CALLS && impl[0] == 's'; call++) {
@@ -279,6 +315,21 @@ static void run(const char *impl)
         }
 }
 
+static void run(const char *impl)
+{
+    const char *algo = strchr(impl, ':');
+    if (algo != NULL)
+        run_named(impl, algo + 1);
+    else if (getenv("CRESTA_NODES") != NULL)
+        run_nodes(impl);
+    else if (strcmp(impl, "auto") == 0)
+        run_auto(impl);
+    else if (begins || strncmp(impl, "os", 2) == 0 || strcmp(impl, "caf") == 0)
+        run_some(impl);
+    else
+        run_all(impl);
+}
+
 int main(int argc, char **argv)
 {
     testing_watchdog(50);
@@ -286,7 +337,13 @@ int main(int argc, char **argv)
     MPI_Comm_rank(MPI_COMM_WORLD, &testing_rank);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
+    /* It has the errors of begun calls, and in MPICH those of several messages. */
+    if (argc > 2)
+        MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     testing_each(argc > 1 ? argv[1] : "shm", run);
+    begins = argc > 2;
+    if (begins)
+        testing_each(argv[2], run);
     MPI_Finalize();
     return testing_end("wrong_sizes");
 }

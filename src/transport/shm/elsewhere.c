@@ -85,11 +85,10 @@ bool cco_elsewhere(const cco_slot_ring *b, int rank, int tries)
     return elsewhere_away(b, rank, &there) != NULL;
 }
 
-static void elsewhere_tell(const cco_slot_ring *b, int rank, uint64_t here, uint64_t there)
+static int elsewhere_tell(const cco_slot_ring *b, int rank, uint64_t here, uint64_t there)
 {
-    if (b->family != NULL && !b->family->unlike.met)
-        b->family->unlike = (cco_unlike){
-            .met = true, .rank = cco_lost_seat(b, rank), .here = here, .there = there};
+    return cco_unlike_note(b->family != NULL ? &b->family->unlike : NULL, cco_lost_seat(b, rank),
+                           here, there);
 }
 
 void cco_elsewhere_give_up(const cco_slot_ring *b, int rank)
@@ -99,18 +98,16 @@ void cco_elsewhere_give_up(const cco_slot_ring *b, int rank)
     if (ring != NULL && there == 0)
         there = elsewhere_word_of(
             ring, rank, ring->call + (ring != b ? (uint64_t)1 << CCO_SLOT_PIECE_BITS : 0));
-    elsewhere_tell(b, rank, b->stamp, there);
-    cco_watch_fail(b->watch, cco_unlike_class(b->stamp, there), -1);
+    cco_watch_fail(b->watch, elsewhere_tell(b, rank, b->stamp, there), -1);
 }
 
 void cco_elsewhere_note(cco_slot_ring *b, int rank, uint64_t here, uint64_t there)
 {
     if (b->over) /* the slots are this rank's alone, and hold nothing */
         return;
-    elsewhere_tell(b, rank, here, there);
+    const int error = elsewhere_tell(b, rank, here, there);
     b->strangers |= (uint64_t)1 << rank;
-    if (b->error == MPI_SUCCESS)
-        b->error = cco_unlike_class(here, there);
+    b->error = b->error == MPI_SUCCESS ? error : b->error;
 }
 
 int cco_elsewhere_end(cco_slot_ring *b, int rc)

@@ -4,7 +4,10 @@
  * The ranks of a program that is right go through the calls on their rings in one order.  So what a
  * rank waits for never comes if the rank that is to write it has ended the call, or is in one that
  * comes later, or in the same one but of another kind.  Only long waits look for that, and only
- * they say in which call they are. */
+ * they say in which call they are.
+ * No number is compared again after a copy.  A writer waits for its readers, and one that has
+ * others says so by the root in its word, unless its ring goes round between a reader's two loads.
+ */
 #ifndef CCO_SHM_ELSEWHERE_H
 #define CCO_SHM_ELSEWHERE_H
 

@@ -67,13 +67,6 @@ bool cco_fragments_passed(const cco_fragments *p, int peer, uint64_t *there)
     return ahead > 0 || (ahead == 0 && *there != p->call);
 }
 
-static int fragment_differs(uint64_t here, uint64_t there, int rank, cco_unlike *unlike)
-{
-    if (!unlike->met)
-        *unlike = (cco_unlike){.met = true, .rank = rank, .here = here, .there = there};
-    return cco_unlike_class(here, there);
-}
-
 static bool has_bytes(uint64_t stamp)
 {
     return stamp >> CCO_STAMP_BYTES_AT > 0;
@@ -83,15 +76,15 @@ static bool has_bytes(uint64_t stamp)
 int cco_fragment_differs(const cco_fragments *p, const cco_fragment *one, uint64_t head, int rank,
                          cco_unlike *unlike)
 {
-    return has_bytes(p->call) ? fragment_differs(p->call, head | CCO_STAMP_UNSIZED, rank, unlike)
-                              : fragment_differs(one->head, head, rank, unlike);
+    return has_bytes(p->call) ? cco_unlike_note(unlike, rank, p->call, head | CCO_STAMP_UNSIZED)
+                              : cco_unlike_note(unlike, rank, one->head, head);
 }
 
 int cco_fragments_elsewhere(const cco_fragments *p, uint64_t there, int rank, cco_unlike *unlike)
 {
     const uint64_t here = p->call;
-    return fragment_differs(has_bytes(here) ? here : here | CCO_STAMP_UNSIZED,
-                            has_bytes(there) ? there : there | CCO_STAMP_UNSIZED, rank, unlike);
+    return cco_unlike_note(unlike, rank, has_bytes(here) ? here : here | CCO_STAMP_UNSIZED,
+                           has_bytes(there) ? there : there | CCO_STAMP_UNSIZED);
 }
 
 int cco_fragment_take(cco_fragments *p, cco_fragment *one, const char *slot, size_t most,

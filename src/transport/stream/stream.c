@@ -225,10 +225,10 @@ static int stream_give(cco_stream *s, cco_fragment *it)
     return give_piece(s, pair, it);
 }
 
-/* All learn that this rank takes no further part.  Where ranks have seats, its model says so. */
-__attribute__((noinline, cold)) static int stream_leave(cco_stream *s, int error)
+__attribute__((noinline, cold)) int cco_stream_leave(cco_stream *s, int error)
 {
     cco_area *area = s->area;
+    __atomic_store_n(&s->broken, true, __ATOMIC_RELAXED);
     for (int i = 0; i < area->size && area->watch == NULL; i++)
         if (i != area->rank)
             cco_line_tell(area, i, CCO_LINE_LEFT, (uint32_t)error);
@@ -250,8 +250,8 @@ __attribute__((noinline, cold)) static int stream_differs(const cco_fragments *f
     cco_fragments_passed(f, it->peer, &there);
     const bool known = there >> CCO_STAMP_BYTES_AT > 0 && there != f->call &&
                        cco_stamp_same_number(there, head);
-    return stream_leave(s, known ? cco_fragments_elsewhere(f, there, rank, &s->unlike)
-                                 : cco_fragment_differs(f, it, head, rank, &s->unlike));
+    return cco_stream_leave(s, known ? cco_fragments_elsewhere(f, there, rank, &s->unlike)
+                                     : cco_fragment_differs(f, it, head, rank, &s->unlike));
 }
 
 /* Takes the head, if it is there, and compares it. */
@@ -445,12 +445,12 @@ static int give_up_wait(cco_fragments *f, int peer, uint64_t stamp)
     cco_stream *s = f->shared;
     const int error = left_with(s->area, peer);
     if (error == MPI_SUCCESS && stamp != 0)
-        return stream_leave(s,
-                            cco_fragments_elsewhere(f, stamp, stream_rank_of(s, peer), &s->unlike));
+        return cco_stream_leave(
+            s, cco_fragments_elsewhere(f, stamp, stream_rank_of(s, peer), &s->unlike));
     if (s->area->watch != NULL)
         return cco_watch_fail(s->area->watch, error, error != MPI_SUCCESS ? -1 : peer);
     s->unlike.heard = true;
-    return stream_leave(s, error);
+    return cco_stream_leave(s, error);
 }
 
 static size_t left_of(const cco_fragments *f)

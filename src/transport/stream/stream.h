@@ -55,6 +55,9 @@ size_t cco_stream_ring(int size, size_t bytes);
 bool cco_stream_open(cco_stream *stream, cco_area *area, bool gets);
 void cco_stream_close(cco_stream *stream); /* not the area */
 
+/* Ends this rank's part with an error, which it returns; tells all, unless ranks have seats. */
+int cco_stream_leave(cco_stream *stream, int error);
+
 extern const cco_transport cco_transport_stream;
 
 #endif
