@@ -6,7 +6,9 @@
  * The last rank is the one that differs; with `good` it does what the others do, and the program
  * ends.  Everybody makes one allreduce before, and one after, but where the case is the first call.
  */
+#define _GNU_SOURCE
 #include <dirent.h>
+#include <dlfcn.h>
 #include <mpi.h>
 
 #include "testing/testing.h"
@@ -190,6 +192,74 @@ static void first_mixed(void)
     MPI_Comm_free(&made);
 }
 
+static int sends; /* of the library */
+
+int PMPI_Isend(const void *buffer, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm,
+               MPI_Request *request)
+{
+    static int (*real)(const void *, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request *);
+    if (real == NULL) {
+        void *found = dlsym(RTLD_NEXT, "PMPI_Isend");
+        memcpy(&real, &found, sizeof real);
+    }
+    sends++;
+    return real(buffer, count, type, to, tag, comm, request);
+}
+
+static void use(const char *way, MPI_Comm made)
+{
+    MPI_Request begun = MPI_REQUEST_NULL;
+    int place;
+    MPI_Comm_rank(made, &place);
+    sends = 0;
+    CALL(Ibcast)(in, 1, MPI_BYTE, 0, made, &begun);
+    CHECK(place == 0 || sends > 0, "%s: rank 0 does not hear of the first call", way);
+    MPI_Wait(&begun, MPI_STATUS_IGNORE);
+    MPI_Comm_free(&made);
+}
+
+#define USE(x, ...)                                                                                \
+    do {                                                                                           \
+        MPI_Comm made = MPI_COMM_NULL;                                                             \
+        MPI_##x(__VA_ARGS__, &made);                                                               \
+        use(#x, made);                                                                             \
+    } while (0)
+
+/* On all that makes an intracommunicator.  For CRESTA_DEBUG=match. */
+static void first_each(void)
+{
+    const int sizes[] = {size}, no[] = {0}, yes[] = {1};
+    const int one[] = {1}, left = (rank + size - 1) % size, right = (rank + 1) % size;
+    int ends[64], edges[64];
+    MPI_Comm halves, between, grid;
+    MPI_Group group;
+    for (int i = 0; i < size; i++) {
+        ends[i] = i + 1;
+        edges[i] = (i + 1) % size;
+    }
+    MPI_Comm_group(MPI_COMM_WORLD, &group);
+    USE(Comm_dup, MPI_COMM_WORLD);
+    USE(Comm_dup_with_info, MPI_COMM_WORLD, MPI_INFO_NULL);
+    USE(Comm_split, MPI_COMM_WORLD, 0, rank);
+    USE(Comm_split_type, MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL);
+    USE(Comm_create, MPI_COMM_WORLD, group);
+    USE(Comm_create_group, MPI_COMM_WORLD, group, 7);
+    USE(Cart_create, MPI_COMM_WORLD, 1, sizes, no, 0);
+    USE(Graph_create, MPI_COMM_WORLD, size, ends, edges, 0);
+    USE(Dist_graph_create, MPI_COMM_WORLD, 1, &rank, one, &right, one, MPI_INFO_NULL, 0);
+    USE(Dist_graph_create_adjacent, MPI_COMM_WORLD, 1, &left, one, 1, &right, one, MPI_INFO_NULL,
+        0);
+    MPI_Cart_create(MPI_COMM_WORLD, 1, sizes, no, 0, &grid);
+    USE(Cart_sub, grid, yes);
+    MPI_Comm_split(MPI_COMM_WORLD, rank > 0, rank, &halves);
+    MPI_Intercomm_create(halves, 0, MPI_COMM_WORLD, rank > 0 ? 0 : 1, 8, &between);
+    USE(Intercomm_merge, between, 0);
+    MPI_Comm_free(&between);
+    MPI_Comm_free(&halves);
+    MPI_Comm_free(&grid);
+    MPI_Group_free(&group);
+}
+
 static void first_kept(void)
 {
 #if defined(PLAIN_MPI) || defined(CRESTA_HAVE_PERSISTENT)
@@ -242,6 +312,7 @@ static const struct {
              {"first_idup", first_idup},
              {"first_small", first_small},
              {"first_mixed", first_mixed},
+             {"first_each", first_each},
              {"first_kept", first_kept}};
 
 int main(int argc, char **argv)

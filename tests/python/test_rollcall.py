@@ -170,8 +170,11 @@ def test_it_listens_where_it_is_told_alone(watch, tmp_path):
     alone.close()
 
 
-@pytest.mark.parametrize("wrong", ["the token", "a wrong proof", "no text", "another's proof"])
-def test_a_stranger_without_the_token(watch, wrong):
+@pytest.mark.parametrize(
+    "wrong", ["the token", "a wrong proof", "no text", "another's proof", "no end"]
+)
+def test_a_stranger_without_the_token(watch, monkeypatch, wrong):
+    monkeypatch.setattr(listen, "PROOF_S", 600)  # it is not sent away for being slow
     watch.started(None)
     token = token_of(watch)
     known, challenge = stranger(watch)
@@ -185,6 +188,7 @@ def test_a_stranger_without_the_token(watch, wrong):
         "a wrong proof": b"proof\tproof=0000000000000000\tnonce=n\n",
         "no text": "proof\tproof=\u00e9\tnonce=\udcff\n".encode(errors="surrogateescape"),
         "another's proof": line,
+        "no end": b"x" * (listen.PROOF_LONGEST + 1),
     }[wrong])  # fmt: skip
     assert unknown.recv(1) == b""
     assert watch.thread.is_alive() and len(watch.ranks) == 1
@@ -204,6 +208,7 @@ def test_strangers_are_few(watch, monkeypatch):
     """Others wait until one of them has had its time, and then come in."""
     monkeypatch.setattr(listen, "STRANGERS", 2)
     monkeypatch.setattr(listen, "CROWDED_S", 0.1)
+    monkeypatch.setattr(listen, "PROOF_S", 600)
     most, take = [], listen.Watch.take_stranger
 
     def take_and_count(self, listener):
@@ -240,6 +245,37 @@ def test_no_descriptor_is_left(watch):
     watch.full = 0
     watch.drop_strangers()
     assert {listener for listener, _ in watch.listeners} <= heard() and watch.full is None
+
+
+def test_it_takes_others_once_there_are_descriptors(watch, monkeypatch):
+    monkeypatch.setattr(listen, "FULL_S", 0.1)
+    accept, tries = socket.socket.accept, []
+
+    def full_at_first(self):
+        tries.append(self)
+        if len(tries) == 1:
+            raise OSError(errno.EMFILE, "full")
+        return accept(self)
+
+    monkeypatch.setattr(socket.socket, "accept", full_at_first)
+    watch.started(None)
+    made, _ = stranger(watch)
+    assert len(tries) == 2
+    made.close()
+
+
+def test_a_rank_that_does_not_answer_is_not_waited_for(watch, monkeypatch):
+    monkeypatch.setattr(listen, "ANSWER_S", 0.1)
+    watch.started(None)
+    name = re.search(r"^unix (.*)", watch.file.read_text(), re.MULTILINE)[1]
+    with socket.socket(socket.AF_UNIX) as rank:
+        rank.connect("\0" + name)
+        rank.sendall(b"process\trank=0\tsize=1\tworld=a\tspawned=0\tpid=1\thost=n\n")
+        told = b""
+        while not told:  # a caller may come before the rank has said who it is
+            with sockets.connect("run", os.getpid(), sockets.names(), 60) as caller:
+                told = b"".join(iter(lambda: caller.recv(1 << 16), b""))
+    assert told.startswith(b"state\tsilent\nprocess\trank=0"), told
 
 
 ANOTHER_USER = r"""
