@@ -6,7 +6,7 @@ import tempfile
 from pathlib import Path
 
 from crestacoll import benchjob, launcher, profiles
-from crestacoll.ui import Problem
+from crestacoll.ui import Problem, counted
 
 LIMIT = 60.0  # seconds, after which the job is ended
 PLAN = benchjob.Plan(["barrier"], ["mpi"], [8], 1, samples=1, budget=1.0)
@@ -48,9 +48,10 @@ def found_in(data):
 
 
 def sentence(job):
-    """'8 ranks on 2 nodes, 4 on each'."""
+    """'8 ranks on 2 nodes, 4 on each', '2 ranks on one node'."""
     if "why" in job:
         return f"not known: {job['why']}"
     ranks, nodes, least, most = (job[n] for n in ("ranks", "nodes", "ranks_min", "ranks_max"))
     each = f"{least}" if least == most else f"{least} to {most}"
-    return f"{ranks} rank{'s' * (ranks > 1)} on {nodes} node{'s' * (nodes > 1)}, {each} on each"
+    on = "one node" if nodes == 1 else f"{counted(nodes, 'node')}, {each} on each"
+    return f"{counted(ranks, 'rank')} on {on}"

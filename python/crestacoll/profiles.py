@@ -22,6 +22,8 @@ def read_json(path):
         return json.loads(Path(path).read_text(encoding="utf-8"))
     except OSError as e:
         raise Problem(f"cannot read {path}: {e.strerror}") from e
+    except UnicodeDecodeError as e:
+        raise Problem(f"{path} is not a JSON file: it is not text") from e
     except (ValueError, RecursionError) as e:
         raise Problem(f"{path} is not a JSON file: {e}") from e
 
@@ -249,8 +251,9 @@ def show(data, top=None):
             percent(t["mean"], wall),
             *(between.cells(r) if several else []),
         )
+    wall_s = f"{data['wall_s']:.3f} s" if data["wall_s"] >= 0.1 else seconds(wall)
     out.print(
-        f"{counted(data['ranks'], 'rank')}, {data['wall_s']:.3f} s,"
+        f"{counted(data['ranks'], 'rank')}, {wall_s},"
         f" {' '.join(data['mpi'].split(',')[0].split())}: {percent(total_us(data), wall)} of the"
         " time in collectives",
         soft_wrap=True,

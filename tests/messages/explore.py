@@ -39,6 +39,12 @@ def proved_faster(screen):
     _say(screen, _found("faster", step=STEP, run=run, rules=rules))
 
 
+def interrupted_before_answers_are_compared(screen):
+    """A race has proved the gain, and no whole run has been."""
+    rules = report_data.explored()["rules"]
+    _say(screen, _found("faster", step=STEP, run=None, rules=rules, answers=None, complete=False))
+
+
 def proved_faster_by_whole_runs(screen):
     """A program without time steps."""
     run = {"of_s": 9.3, "share": 1.0, "gain": 0.084, "low": 0.079, "high": 0.09}

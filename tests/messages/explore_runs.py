@@ -3,7 +3,8 @@
 
 from pathlib import Path
 
-from crestacoll.explore import reasons, runs, words
+from crestacoll.explore import hang, reasons, runs, words
+from crestacoll.rollcall import records
 from crestacoll.ui import Problem
 
 RULE = "-" * 74
@@ -29,15 +30,22 @@ def _refused(screen, function, *arguments):
         screen.say(f"crestacoll: {e.message}\n(exit code {e.exit_code})\n")
 
 
+def _rank(rank, call):
+    world = "comm=MPI_COMM_WORLD\tcomm_id=1.0\tmembers=0-1\tcomm_size=2"
+    return records.answer(
+        f"process\trank={rank}\tsize=2\tworld=a\tspawned=0\tpid={100 + rank}\thost=n\nthread"
+        f"\tversion=2\tinside=1\tkind=collective\tcall={call}\tnumber=7\t{world}\timpl=mpi"
+    )
+
+
 def the_plain_program_fails(screen):
     """By itself, or its launcher does."""
-    odd = "rank 0 waits in MPI_Allreduce, call 7; rank 1 calls MPI_Barrier, call 7"
-    hang = f"no rank ended a call in its last 5 s: {odd}"
+    odd = [_rank(0, "MPI_Allreduce"), _rank(1, "MPI_Barrier")]
     for code, stderr, more in (
         (132, MISSING, {"loaded": False}),
         (3, "needs a terminal\n" + BANNER, {}),
         (139, "", {}),
-        (143, "", {"why": "hangs", "hang": hang}),
+        (143, "", {"why": "hangs", "hang": hang.said(odd, 5)}),
     ):
         _refused(screen, reasons.judge_plain, _ended(code, stderr, **more), 5.0)
 

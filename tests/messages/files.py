@@ -26,3 +26,18 @@ def a_word_that_may_be_both(screen):
     """A value that may be left out is attached."""
     screen.write("p.json", report_data.profile())
     screen.crestacoll("report", "--json", "p.json", "q.json")
+
+
+def what_is_not_there(screen):
+    """A file, a process; and a file that is no text."""
+    screen.crestacoll("explain", "nowhere/p.json")
+    screen.crestacoll("hang", str(2**31 - 1))
+    with open("program", "wb") as file:
+        file.write(b"\x7fELF\xe0\xff")
+    screen.crestacoll("report", "program")
+
+
+def a_short_run(screen):
+    """Its length is not 0.000 s."""
+    screen.write("p.json", report_data.profile() | {"wall_s": 0.000327, "records": []})
+    screen.crestacoll("report", "p.json")

@@ -126,7 +126,7 @@ def test_info_shows_the_nodes_of_a_job(build, monkeypatch):
     monkeypatch.setattr(info, "try_models", lambda build, models: None)
     monkeypatch.delenv("CRESTA_NODES", raising=False)
     shown = CliRunner().invoke(info.command, ["-n", "2"]).output
-    assert "a job: 2 ranks on 1 node, 2 on each" in shown
+    assert "a job here: 2 ranks on one node\n" in shown
     assert "a job" not in CliRunner().invoke(info.command, ["--no-run"]).output
 
 

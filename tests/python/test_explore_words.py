@@ -252,7 +252,7 @@ def test_what_is_not_proved_is_not_called_proved():
     found = without_time() | {"command": ["./a"], "ranks": 2, "mpi": "MPI 1"}
     told = page.body(None, found, "")
     assert "not decided" in told and "could be gained" not in told
-    assert f"<code>{builds.typed()} explore --resume --output x</code> goes on" in told
+    assert f"To go on: <code>{builds.typed()} explore --resume --output x</code>." in told
     found["bound"] |= {"gain": 0.012}
     told = page.body(None, found | {"verdict": "not-faster"}, "")
     assert "\u2264 1.2 %" in told and "is the most that could be gained" in told

@@ -141,6 +141,8 @@ def command(
         return
     if point:
         raise Problem("--point goes with a FILE", USAGE)
+    if not collective.isidentifier():
+        raise Problem(f"there is no file {collective}", USAGE)
     build = choose_builds(mpi)[0]
     default = NODE_MODEL if nodes else MODEL
     algorithm = algorithm_of(build, implementation or default, default)

@@ -1,4 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
+from pathlib import Path
+
 import click
 
 from crestacoll.rollcall import ask, summary
@@ -29,9 +31,12 @@ def command(pid, json_to):
     processes = ask.processes(pid)
     why = f"asked for process {pid}"
     if not processes:
+        there = Path(f"/proc/{pid}").exists()
         raise Problem(
-            f"no rank answers among process {pid} and what it started: was the job started with"
-            " CRESTA_WATCHDOG, by this user, and on this host?",
+            f"neither process {pid} nor what it started answers: was the job started by this user,"
+            " on this host, with CRESTA_WATCHDOG or `crestacoll run --watchdog`?"
+            if there
+            else f"there is no process {pid} on this host",
             exit_code=WRONG,
         )
     if json_to:

@@ -258,7 +258,7 @@ def print_build(build):
     made_by = "" if installed.is_wheel() else f"compilers {compilers or 'unknown'}; "
     out.print(f"{made_by}launcher {build['launcher'] or 'unknown'}", soft_wrap=True)
     if build["job"]:
-        out.print(f"a job: {jobnodes.sentence(build['job'])}", soft_wrap=True)
+        out.print(f"a job here: {jobnodes.sentence(build['job'])}", soft_wrap=True)
     if build["default_impl"]:
         out.print(f"built-in choice: {build['default_impl']}", soft_wrap=True)
     made = table("implementation", "works here", "otherwise", "split-phase", "what it is")

@@ -76,12 +76,10 @@ def said(processes, seconds):
     """The verdict of a roll-call in which nobody went on for so long."""
     found = verdict.verdict(processes)
     computes = any(p.state == "there" and verdict.where(p) is None for p in processes)
-    longer = ". If it only needs longer, give it a larger --budget" if computes else ""
-    hint = f" ({found.hint})" if found.hint else ""
-    return (
-        f"no rank ended a call, or began one, in its last {seconds:.0f} s: {found.sentence}{hint}"
-        f"{longer}"
-    )
+    longer = "if it only needs longer, give it a larger --budget" if computes else ""
+    told = f"no rank began or ended a call in its last {seconds:.0f} s"
+    more = (text[:1].upper() + text[1:] for text in (found.sentence, found.hint, longer) if text)
+    return ". ".join((told, *more))
 
 
 def find(listener, had, has_ended):

@@ -214,7 +214,8 @@ def answers(found):
     if told is None:
         if found["verdict"] != FASTER:
             return []
-        return ["The answers were not compared: no whole run fitted into the budget."]
+        why = "no whole run fitted into the budget" if found["complete"] else "it was interrupted"
+        return [f"The answers were not compared: {why}."]
     if told.get("failed"):
         after = told.get("after")  # not known to explorations of old
         then = ", without them it did not"
@@ -341,7 +342,7 @@ def unfinished(found):
         return []
     folder, more = shlex.quote(found["folder"]), found["bound"] and found["bound"]["more_s"]
     if not more:
-        return [f"`{builds.typed()} explore --resume --output {folder}` goes on."]
+        return [f"To go on: `{builds.typed()} explore --resume --output {folder}`."]
     return [
         f"`{builds.typed()} explore --resume --budget {budget(more)} --output {folder}` would"
         " decide, if rounds scatter and last as they did so far."

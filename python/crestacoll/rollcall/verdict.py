@@ -105,7 +105,7 @@ HINTS = {
         " --pid PID for Python)"
     ),
     "mismatch": (
-        "look at the branch of the program that leads this rank to another call;"
+        "look for the branch of the program that leads ranks to different calls;"
         " CRESTA_DEBUG=match compares every call before it can hang"
     ),
     "message": "check which rank should send or receive that message, and with which tag",
