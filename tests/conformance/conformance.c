@@ -16,7 +16,7 @@
 
 #include "nodes.h"
 #include "random.h"
-#include "sched/print.h"
+#include "simulator/print.h"
 #include "world.h"
 
 static const int many[] = {64, 65, 127, 128, 255, 256, 257};

@@ -8,7 +8,7 @@
 
 #include "onesided.h"
 #include "sched/engine_run.h"
-#include "sched/print.h"
+#include "simulator/print.h"
 #include "testing/testing.h"
 #include "world.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* print.c - see print.h. */
-#include "sched/print.h"
+#include "simulator/print.h"
 
 static void print_span(const cco_sched *s, cco_span span, FILE *file)
 {
