@@ -16,6 +16,7 @@ file(GLOB CRESTA_COUNTED CONFIGURE_DEPENDS
      ${src}/transport/*/*.c
      ${src}/native/*.c ${src}/plan/*.c ${src}/model/*.c ${src}/progress/*.c ${src}/tune/*.c
      ${src}/record/*.c ${src}/race/*.c ${src}/validate/*.c ${src}/rollcall/*.c ${src}/match/*.c
+     ${src}/observe/*.c
      ${src}/shmem/*.c ${src}/window/*.c)
 file(GLOB CRESTA_ENTRIES CONFIGURE_DEPENDS
      ${src}/api/*.c ${src}/interpose/init.c ${src}/interpose/wait.c

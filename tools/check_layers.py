@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """check_layers.py - an #include may only point to a layer below (docs/design.md, "Layers").
 
-    core < {io, sched} < {algo, transport, native} < {plan, window} < model < progress < tune
-    < {record, race, validate, rollcall, match} < {api, simulator}
+    core < {io, sched} < {algo, transport, native} < {plan, window} < model < progress
+    < tune < observe < {record, race, validate, rollcall, match} < {api, simulator}
     < {interpose, fortran, shmem, bench, check} < python
 """
 import re
@@ -11,9 +11,9 @@ import re
 from sources import ROOT, Report, files
 
 RANK = {"core": 0, "io": 1, "sched": 1, "algo": 2, "transport": 2, "native": 2, "plan": 3,
-        "window": 3, "model": 4, "progress": 5, "tune": 6, "record": 7, "race": 7, "validate": 7,
-        "rollcall": 7, "match": 7, "api": 8, "simulator": 8, "interpose": 9, "fortran": 9,
-        "shmem": 9, "bench": 9, "check": 9}
+        "window": 3, "model": 4, "progress": 5, "tune": 6, "observe": 7, "record": 8, "race": 8,
+        "validate": 8, "rollcall": 8, "match": 8, "api": 9, "simulator": 9, "interpose": 10,
+        "fortran": 10, "shmem": 10, "bench": 10, "check": 10}
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"')
 PUBLIC = ROOT / "include"
 

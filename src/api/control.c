@@ -8,7 +8,7 @@
 #include "core/log.h"
 #include "core/mpi_check.h"
 #include "core/raise.h"
-#include "race/race.h"
+#include "observe/observe.h"
 #include "tune/agree.h"
 #include "tune/choose.h"
 #include "tune/nodes.h"
@@ -70,7 +70,7 @@ int CRESTA_Set_impl(MPI_Comm comm, const char *spec)
     if (!cco_choose_for(state))
         cco_fatal("no memory for the choices of communicator '%s'", state->name);
     cco_topology_find_mates(state);
-    cco_race_set_up(state);
+    CCO_OBSERVE(comm_chosen, (state));
     cco_begins_prepare(state); /* the program may have no other call of ours that could do it */
     cco_process_wake();
     return MPI_SUCCESS;

@@ -11,35 +11,21 @@
 #include "api/report.h"
 #include "core/classes.h"
 #include "core/clock.h"
-#include "core/common_clock.h"
 #include "core/config.h"
 #include "core/failure.h"
-#include "core/facts.h"
 #include "core/progress_thread.h"
 #include "core/log.h"
 #include "core/raise.h"
 #include "core/mpi_compat.h"
-#include "core/settings.h"
 #include "core/snapshot.h"
 #include "core/timeline.h"
-#include "core/ulfm.h"
-#include "core/wait.h"
-#include "core/where_comm.h"
-#include "core/world.h"
-#include "progress/path.h"
-#include "match/match.h"
 #include "native/calls.h"
+#include "observe/observe.h"
 #include "plan/arguments.h"
 #include "plan/call_cache.h"
 #include "plan/handed.h"
 #include "plan/scheduled.h"
-#include "race/race.h"
-#include "record/recorder.h"
-#include "tune/agree.h"
-#include "tune/choose.h"
-#include "tune/nodes.h"
 #include "tune/topology.h"
-#include "validate/validate.h"
 
 cco_comm cco_comm_reentrant = {.inter = true};
 
@@ -55,13 +41,10 @@ cco_comm *cco_enter_active(MPI_Comm comm, cco_coll coll)
     if (state == NULL || !state->ready) {
         if (cco_process_ignores(comm, cco_is_neighbor(coll)))
             return NULL;
-        if (cco_where_on())
-            cco_where_enter_set_up(comm, coll);
-        if (cco_configured.debug.match > 0)
-            cco_match_first(comm, coll);
+        CCO_OBSERVE(comm_met, (comm, coll));
         state = cco_prepare(comm);
         if (state == NULL) { /* an intercommunicator: straight to the MPI, but counted */
-            cco_comm *inter = cco_profile_active || cco_where_on() ? cco_comm_find(comm) : NULL;
+            cco_comm *inter = cco_profile_active || cco_observes() ? cco_comm_find(comm) : NULL;
             return inter != NULL && inter->inter ? inter : NULL;
         }
     }
@@ -74,9 +57,8 @@ cco_comm *cco_enter_start_active(MPI_Comm comm)
         return &cco_comm_reentrant;
     if (cco_phase_now() == CCO_UNREAD)
         cco_natives_look_up();
-    if (!(cco_profile_active || cco_configured.reproducible || cco_recorders_any() ||
-          (CCO_PRELOADED && cco_progress_calls_mpi()) || cco_progress_thread_runs_no_ops() ||
-          cco_where_on() || cco_configured.debug.match > 0))
+    if (!(cco_profile_active || cco_configured.reproducible || cco_observes_starts() ||
+          (CCO_PRELOADED && cco_progress_calls_mpi()) || cco_progress_thread_runs_no_ops()))
         return NULL;
     cco_comm *state = cco_comm_find(comm);
     return state != NULL ? state : cco_comm_create(comm);
@@ -88,11 +70,12 @@ static int run_inter(cco_comm *state, const cco_call *call)
 {
     if (state == &cco_comm_reentrant)
         return cco_native_blocking(&cco_native[CCO_CALLER_INTERNAL], call);
-    cco_where_enter_call(state, call);
+    cco_observed observed;
+    cco_observe_before(&observed, state, call);
     const uint64_t start = cco_ticks();
     const int rc = cco_native_blocking(cco_natives_for(call), call);
     const uint64_t end = cco_ticks();
-    cco_where_leave();
+    cco_observe_after(&observed, state, call, rc);
     if (!cco_profile_active)
         return rc;
     cco_profile_count_native(state, CCO_BLOCKING, call->coll, 0, start, end);
@@ -110,18 +93,11 @@ cco_choice *cco_choose_by_call(cco_comm *state, const cco_call *call, MPI_Count 
     return cco_choose_classed(state, call->coll, bytes, classes);
 }
 
-/* What comes before a call that is not like those before it.  False on all ranks if it must not
- * run. */
+/* What has to be done or said before a call.  False on all ranks if it must not run. */
 static bool come_first(cco_comm *state, const cco_call *call)
 {
-    const bool looks = state->watched & ~CCO_WATCHED_WHERE;
-    const bool valid = looks && cco_arguments_valid(state, call);
-    if (state->watched & CCO_WATCHED_MATCH)
-        cco_match_call(state, call, valid);
     if (state->begins_wanted)
         cco_begins_prepare(state);
-    if (valid)
-        cco_race_call(state, call); /* a call that the MPI refuses may be one rank's alone */
     if (!(state->to_report >> call->coll & 1))
         return true;
     cco_topology_warn(state, call->coll);
@@ -140,43 +116,23 @@ static int run_choice(cco_comm *state, cco_choice *choice, const cco_call *call,
                          : cco_run_recorded(state, choice, call, bytes);
 }
 
-/* Runs a call with CRESTA_VALIDATE around it. */
-static int run_checked(cco_comm *state, cco_choice *choice, const cco_call *call, MPI_Count bytes)
-{
-    struct cco_check *check = cco_configured.validate.on
-                                  ? cco_validate_begin(state, choice, call, bytes)
-                                  : NULL;
-    const int rc = run_choice(state, choice, call, bytes);
-    if (check != NULL)
-        cco_validate_end(check, rc);
-    return rc;
-}
-
-static int run_allowed(cco_comm *state, const cco_call *call)
+static int run_observed(cco_comm *state, const cco_call *call, cco_observed *observed)
 {
     const MPI_Count bytes = cco_bytes(call, state->rank, state->size);
     cco_choice *choice = cco_choose_by_call(state, call, bytes);
-    cco_where_impl(choice->impl);
-    if (!cco_is_recorded(state))
-        return run_checked(state, choice, call, bytes);
-    cco_recorder_note(state, &choice->way, call);
-    const int rc = run_checked(state, choice, call, bytes);
-    cco_recorder_ended(state, rc);
-    return rc;
+    cco_observe_chosen(observed, state, choice, call, bytes);
+    return run_choice(state, choice, call, bytes);
 }
 
 /* A call that something else comes before or after, or whose classes matter. */
 static int run_slow(cco_comm *state, const cco_call *call)
 {
-    cco_where_enter_call(state, call);
+    cco_observed observed;
+    cco_observe_before(&observed, state, call);
     const bool allowed = come_first(state, call);
-    const int rc = allowed ? run_allowed(state, call)
+    const int rc = allowed ? run_observed(state, call, &observed)
                            : cco_comm_refuse(state, MPI_ERR_UNSUPPORTED_OPERATION);
-    cco_where_leave();
-    if (state->watched & CCO_WATCHED_TIMES)
-        cco_race_called(state, call->coll);
-    if (!allowed && cco_is_recorded(state))
-        cco_recorder_fails(state);
+    cco_observe_after(&observed, state, call, rc);
     if (!allowed)
         cco_raise_in(state->comm, call->coll, rc);
     return rc;

@@ -9,13 +9,12 @@
 #include "api/exchange.h"
 #include "api/request_data.h"
 #include "api/progress.h"
-#include "api/report.h"
 #include "api/streaming.h"
 #include "core/data.h"
 #include "core/failure.h"
 #include "cresta_multisend.h"
 #include "progress/exchange_calls.h"
-#include "record/recorder.h"
+#include "observe/observe.h"
 
 /* The class of what is wrong with the arguments on this rank. */
 static int api_exchange_wrong(const cco_comm *state, const cco_exchange_sends *s)
@@ -72,8 +71,7 @@ static cco_exchange_call *api_exchange_next(const char *caller, const cco_exchan
         *rc = api_exchange_refuse(comm != MPI_COMM_NULL ? comm : MPI_COMM_WORLD, MPI_ERR_COMM);
         return NULL;
     }
-    if (cco_is_recorded(state)) {
-        cco_report_recorded(state, caller);
+    if (cco_observe_refuses(state, caller)) {
         *rc = api_exchange_refuse(comm, MPI_ERR_UNSUPPORTED_OPERATION);
         return NULL;
     }

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "api/multisend_lists.h"
-#include "core/log.h"
 #include "core/pause.h"
 #include "cresta_multisend.h"
 #include "native/defects.h"

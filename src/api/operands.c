@@ -10,7 +10,6 @@
 #include "core/config.h"
 #include "core/log.h"
 #include "core/raise.h"
-#include "core/data.h"
 #include "native/calls.h"
 #include "sched/fold.h"
 #include "transport/local/local.h"

@@ -6,11 +6,11 @@
 #include "api/dispatch.h"
 #include "core/reentry.h"
 #include "core/raise.h"
-#include "model/registry.h"
 #include "native/calls.h"
 #include "native/neighbor_reduce.h"
 #include "plan/arguments.h"
 #include "progress/operation_pool.h"
+#include "model/registry.h"
 #include "record/recorder.h"
 #include "tune/topology.h"
 

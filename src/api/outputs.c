@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/report.h"
 #include "core/config.h"
 #include "core/hold_signals.h"
 #include "core/log.h"

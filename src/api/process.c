@@ -32,11 +32,10 @@
 #include "io/record.h"
 #include "tune/agree.h"
 #include "tune/presence.h"
-#include "match/match.h"
+#include "observe/observe.h"
 #include "model/registry.h"
 #include "native/natives.h"
 #include "progress/partial_request.h"
-#include "race/race.h"
 #include "record/recording.h"
 #include "rollcall/rollcall.h"
 #include "tune/choose.h"
@@ -60,8 +59,7 @@ static bool spawned;   /* asked before the program disconnects from its parents 
 static void process_move(void)
 {
     cco_progress_all();
-    if (cco_configured.debug.match > 0)
-        cco_match_poll();
+    CCO_OBSERVE(poll, ());
 }
 
 /* From now on the MPI can be moved, also while we wait. */
@@ -178,20 +176,18 @@ static void read_environment(void)
                                                     sizeof wrong);
     if (wrong[0] && !c->error[0])
         memcpy(c->error, wrong, sizeof wrong);
-    if (!wrong[0] && !c->error[0] &&
-        !cco_race_read(c->race, c->online, c->guard, wrong, sizeof wrong))
+    if (!wrong[0] && !c->error[0] && !cco_observe_read(wrong, sizeof wrong))
         memcpy(c->error, wrong, sizeof wrong);
     chosen = !cco_rules_are_plain(user) || !cco_rules_are_plain(builtin);
     mends = cco_rules_may_replace(user) || cco_rules_may_replace(builtin);
     chosen = chosen || c->reproducible;
-    wishes = c->profile != NULL || cco_race_arms() > 0 || c->log >= CCO_LOG_INFO || chosen ||
-             c->watchdog.on || c->watchdog_signal != 0 || c->debug.match > 0;
+    wishes = c->profile != NULL || c->log >= CCO_LOG_INFO || chosen || c->watchdog.on ||
+             c->watchdog_signal != 0 || cco_observes();
     take_needs(user);
     take_needs(builtin);
     if (c->profile != NULL) /* which says what goes between nodes */
         cco_nodes_want();
-    for (int i = 0; i < cco_race_arms(); i++)
-        take_needs(cco_race_rules(i));
+    cco_observe_rules(take_needs);
     cco_choose_from(user, builtin);
 }
 
@@ -224,11 +220,11 @@ static int process_end(MPI_Comm comm, int key, void *attribute, void *extra)
 {
     (void)comm, (void)key, (void)attribute, (void)extra;
     if (begun)
-        cco_match_end();
+        CCO_OBSERVE(job_last, ());
     cco_outputs_write(begun, spawned);
     process_set_phase(CCO_IDLE);
     cco_polite_end();
-    cco_race_end();
+    CCO_OBSERVE(job_end, ());
     cco_progress_end();
     end_models(); /* all ranks are here, which those that end states are not at the same time */
     cco_teardowns_collect();
@@ -312,8 +308,6 @@ static void begin_together(int rank)
     if (asked || wanted[1] || cco_configured.wait == CCO_WAIT_AUTO)
         cco_wait_find_neighbors(MPI_COMM_WORLD);
     cco_polite_decide(chosen);
-    if (cco_configured.debug.match > 0)
-        cco_polite_force();
     if (rank == 0)
         cco_report_waits();
 }
@@ -356,7 +350,7 @@ void cco_process_begin(void)
             cco_io_begin();
         hook_the_end();
         cco_progress_begin();
-        cco_race_begin(cco_progress_many_threads());
+        CCO_OBSERVE(job_begin, (cco_progress_many_threads()));
         /* Which operations of the program are under way counts even if nothing is asked. */
         process_set_phase(asked || awake || cco_progress_thread_runs_no_ops() ? CCO_ACTIVE
                           : mends                                             ? CCO_NEARBY

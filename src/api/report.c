@@ -114,11 +114,3 @@ void cco_report_waits(void)
         cco_log(CCO_LOG_INFO, "blocking calls of the program wait %s (CRESTA_WAIT)",
                 cco_waits_politely() ? "politely" : "as the MPI does");
 }
-
-void cco_report_recorded(const cco_comm *state, const char *call)
-{
-    if (state->rank == 0)
-        cco_say("%s on communicator '%s': only blocking collectives can be recorded, and a "
-                "recording is under way there",
-                call, state->name);
-}

@@ -22,7 +22,4 @@ void cco_report_begin(cco_comm *state, const cco_choice *choice, const cco_begin
  * blocking calls of the program wait. */
 void cco_report_waits(void);
 
-/* One rank says that a recording is under way on a communicator, which cannot have this call. */
-void cco_report_recorded(const cco_comm *state, const char *call);
-
 #endif

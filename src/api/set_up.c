@@ -14,15 +14,12 @@
 #include "core/service.h"
 #include "core/settings.h"
 #include "core/ulfm.h"
-#include "core/where_comm.h"
-#include "match/match.h"
+#include "observe/observe.h"
 #include "progress/path.h"
-#include "race/race.h"
 #include "tune/agree.h"
 #include "tune/choose.h"
 #include "tune/nodes.h"
 #include "tune/topology.h"
-#include "validate/validate.h"
 
 /* Ranks compare their settings and the communicator's name.  This is the first thing they do
  * together on it.  False if a process of it has failed. */
@@ -49,10 +46,7 @@ static bool set_up(cco_comm *state)
     cco_facts_agreed(&state->facts, &least[FACTS], &most[FACTS]);
     state->number = most[NUMBER];
     cco_service_name(state->comm, state->number);
-    if (cco_where_on()) {
-        cco_where_comm_agreed(state);
-        state->watched |= CCO_WATCHED_WHERE;
-    }
+    CCO_OBSERVE(comm_named, (state));
     cco_nodes_find(state, NULL);
     cco_topology_find(state);
     if (state->error != MPI_SUCCESS)
@@ -63,11 +57,8 @@ static bool set_up(cco_comm *state)
     state->ready = true;
     if (state->comm == MPI_COMM_WORLD)
         cco_process_met_late();
-    if (cco_configured.debug.match > 0)
-        cco_match_set_up(state);
+    CCO_OBSERVE(comm_ready, (state));
     cco_comm_update(state);
-    cco_race_set_up(state);
-    cco_validate_set_up(state);
     if (state->facts.begins)
         cco_begins_prepare(state);
     return true;
@@ -101,15 +92,14 @@ static void agree_on_progress(cco_comm *state)
 
 void cco_begins_prepare(cco_comm *state)
 {
-    if (cco_paths_possible(state) || cco_race_is_on()) {
+    if (cco_paths_possible(state) || cco_observe_may_begin()) {
         if (!state->begins_ready) {
             agree_on_progress(state);
             state->reported_begin = 0; /* another runs from now on */
         }
         state->begins_ready = true;
-        cco_validate_prepare_begins(state);
         cco_paths_prepare(state);
-        cco_race_prepare_begins(state);
+        CCO_OBSERVE(begins_ready, (state));
     }
     state->begins_wanted = false;
     cco_comm_update(state);
@@ -124,33 +114,23 @@ void cco_begins_want(cco_comm *state)
     cco_comm_update(state);
 }
 
-/* CRESTA_DEBUG=match compares calls from the first one on, also of programs that only begin them.
- */
 void cco_set_up_job(void)
 {
     cco_process_begin();
-    if (cco_configured.debug.match > 0 && cco_process_met())
-        cco_prepare(MPI_COMM_WORLD);
+    cco_set_up_made(MPI_COMM_WORLD);
 }
 
-/* The name that rules may know it by comes later: the rest of the set-up waits for the first call.
- */
+/* The name that rules may know it by comes later: the set-up waits for the first call. */
 void cco_set_up_made(MPI_Comm comm)
 {
-    if (cco_configured.debug.match == 0 || comm == MPI_COMM_NULL || cco_is_reentered() ||
-        !cco_process_met())
-        return;
-    cco_comm *state = cco_comm_find(comm);
-    if (state == NULL)
-        state = cco_comm_create(comm);
-    if (state != NULL && !state->inter)
-        cco_match_set_up(state);
+    if (comm != MPI_COMM_NULL && !cco_is_reentered() && cco_process_met())
+        CCO_OBSERVE(comm_made, (comm));
 }
 
 void cco_set_up_duplicates(MPI_Comm comm, MPI_Comm made)
 {
-    if (cco_configured.debug.match > 0 && !cco_is_reentered() && cco_process_met())
-        cco_match_duplicates(comm, made);
+    if (!cco_is_reentered() && cco_process_met())
+        CCO_OBSERVE(comm_duplicates, (comm, made));
 }
 
 cco_comm *cco_prepare(MPI_Comm comm)

@@ -2,10 +2,9 @@
 /* sneighbor.c - CRESTA_Sneighbor_alltoall: a neighborhood all-to-all with a request for each
  * message.  All calls of a communicator share a tag, since all ranks make them in one order. */
 #include "api/multisend_lists.h"
-#include "api/report.h"
 #include "core/comm.h"
 #include "cresta_multisend.h"
-#include "record/recorder.h"
+#include "observe/observe.h"
 
 /* One direction: what begins for each block.  Receives come in their turn (core/neighbors.h). */
 typedef struct way {
@@ -39,10 +38,8 @@ int CRESTA_Sneighbor_alltoall(const void *sendbuf, int sendcount, MPI_Datatype s
     if (lists == NULL)
         return cco_lists_refuse(comm, comm == MPI_COMM_NULL ? MPI_ERR_COMM : cco_lists_why(comm));
     cco_comm *state = cco_comm_find(comm);
-    if (cco_is_recorded(state)) {
-        cco_report_recorded(state, "CRESTA_Sneighbor_alltoall");
+    if (cco_observe_refuses(state, "CRESTA_Sneighbor_alltoall"))
         return cco_lists_refuse(comm, MPI_ERR_UNSUPPORTED_OPERATION);
-    }
     const cco_neighbors *near = state->topology.near;
     if (near == NULL)
         return cco_lists_refuse(comm, MPI_ERR_TOPOLOGY);

@@ -15,24 +15,15 @@
 #include "core/facts.h"
 #include "core/log.h"
 #include "core/raise.h"
-#include "core/next.h"
-#include "core/pause.h"
-#include "core/polite.h"
 #include "core/progress_thread.h"
-#include "core/wait.h"
-#include "core/where_comm.h"
-#include "match/match.h"
 #include "native/calls.h"
-#include "plan/arguments.h"
+#include "observe/observe.h"
 #include "progress/begin.h"
 #include "progress/copies.h"
 #include "progress/operation_pool.h"
 #include "progress/path.h"
 #include "progress/queue.h"
-#include "race/race.h"
-#include "record/recorder.h"
 #include "tune/topology.h"
-#include "validate/validate.h"
 
 cco_choice *cco_split_choice(cco_comm *state, const cco_call *call)
 {
@@ -49,24 +40,19 @@ typedef struct decision {
     cco_begin_path begin;
 } decision;
 
-static void count_begin(cco_comm *state, bool raced)
-{
-    if (raced)
-        cco_race_begins(state);
-    state->begins++;
-}
-
 /* What is wrong with the arguments the MPI's own call says, before anything of ours counts this
  * begin: the next one may be right. */
 static decision split_decide(const cco_call *call)
 {
     decision d = {.state = cco_comm_find(call->comm)};
-    const bool raced = cco_race_has_begun();
     if (d.state == NULL && cco_phase_now() != CCO_IDLE)
         d.state = cco_comm_create(call->comm);
-    if (d.state != NULL && (raced || !d.state->begins_ready) && !d.state->inter &&
-        cco_arguments_valid(d.state, call))
-        count_begin(d.state, raced && d.state->ready);
+    if (d.state != NULL && (cco_observes() || !d.state->begins_ready) && !d.state->inter &&
+        cco_arguments_valid(d.state, call)) {
+        if (d.state->ready)
+            CCO_OBSERVE(begun, (d.state, call));
+        d.state->begins++;
+    }
     if (d.state == NULL || !d.state->ready) {
         cco_fact_begins();
         return d;
@@ -80,7 +66,7 @@ static decision split_decide(const cco_call *call)
         cco_report_begin(d.state, d.choice, &d.begin, call->coll);
     if (d.state->to_report >> call->coll & 1)
         cco_topology_warn(d.state, call->coll);
-    if (d.begin.unprepared || (raced && !d.state->begins_ready && cco_race_is_on()))
+    if (d.begin.unprepared || (!d.state->begins_ready && cco_observe_may_begin()))
         cco_begins_want(d.state);
     return d;
 }
@@ -111,14 +97,11 @@ static int split_unsupported(const cco_comm *state, const cco_call *call)
 static int begin_ours(const decision *d, const cco_call *call, cco_copies *copies,
                       MPI_Request *request)
 {
-    struct cco_validate_request *check = cco_configured.validate.on
-                                             ? cco_validate_begun(d->state, d->choice, call)
-                                             : NULL;
-    const cco_ending ending = {check != NULL ? cco_validate_request_ended : NULL, check};
+    const cco_ending ending = cco_observe_operation(d->state, d->choice, call);
     const int rc = cco_operation_begin(d->state, &d->way, call, d->begin.path, copies, ending,
                                        request);
-    if (rc != MPI_SUCCESS && check != NULL)
-        cco_validate_request_ended(check, rc);
+    if (rc != MPI_SUCCESS && ending.run != NULL)
+        ending.run(ending.data, rc);
     if (rc == MPI_SUCCESS) {
         cco_request_data_over(*request);
         cco_streaming_over(1, request);
@@ -207,11 +190,9 @@ static void begin_nothing(const decision *d, const cco_call *call, int rc)
 {
     if (d->begin.path != CCO_PATH_NONE) {
         cco_operation_pool_skip(d->state, d->begin.path);
-        struct cco_validate_request *check = cco_configured.validate.on
-                                                 ? cco_validate_begun(d->state, d->choice, call)
-                                                 : NULL;
-        if (check != NULL) /* the other ranks check theirs */
-            cco_validate_request_ended(check, rc);
+        const cco_ending ending = cco_observe_operation(d->state, d->choice, call);
+        if (ending.run != NULL) /* the other ranks have theirs */
+            ending.run(ending.data, rc);
     }
     cco_raise_in(call->comm, call->coll, rc);
 }
@@ -241,25 +222,11 @@ static bool start_progressed(const cco_call *call, MPI_Request *request, int *rc
     return true;
 }
 
-/* A recording knows blocking calls only: what it left out would be missed in its replays. */
-static int refuse_while_recorded(const cco_comm *state, const cco_call *call, MPI_Request *request)
+static int split_refused(const cco_comm *state, const cco_call *call, MPI_Request *request)
 {
     if (request != NULL)
         *request = MPI_REQUEST_NULL;
-    cco_report_recorded(state, cco_coll_infos[call->coll].name);
     return split_unsupported(state, call);
-}
-
-/* For a roll-call, and for the comparison of calls between ranks. */
-static void note_start(cco_comm *state, const cco_call *call, bool persistent)
-{
-    if (!persistent)
-        cco_where_starts(state, call);
-    cco_comm *compared = cco_configured.debug.match > 0 && call->comm != MPI_COMM_NULL
-                             ? cco_comm_find(call->comm)
-                             : NULL;
-    if (compared != NULL)
-        cco_match_begun(compared, call, cco_arguments_valid(compared, call), persistent);
 }
 
 int cco_start(cco_comm *state, cco_mode mode, const cco_call *call, MPI_Info info,
@@ -270,12 +237,12 @@ int cco_start(cco_comm *state, cco_mode mode, const cco_call *call, MPI_Info inf
     if (below)
         return mode == CCO_PERSISTENT ? cco_native_persistent(to, call, info, request)
                                       : cco_native_nonblocking(to, call, request);
-    if (state != NULL && cco_is_recorded(state))
-        return refuse_while_recorded(state, call, request);
+    if (state != NULL && cco_observe_refuses(state, cco_coll_infos[call->coll].name))
+        return split_refused(state, call, request);
     const bool exact = cco_operands_wanted(call);
     if (exact && !cco_operands_allowed(call, mode == CCO_PERSISTENT))
         return split_unsupported(state, call);
-    note_start(state, call, mode == CCO_PERSISTENT);
+    CCO_OBSERVE(started, (state, call, mode == CCO_PERSISTENT));
     const uint64_t start = cco_start_clock(state);
     int rc;
     if (mode == CCO_PERSISTENT)
@@ -291,9 +258,9 @@ int cco_begin(const cco_call *call, MPI_Request *request)
 {
     if (cco_phase_now() == CCO_UNREAD)
         cco_process_begin_late();
-    const cco_comm *known = cco_recorders_any() ? cco_comm_find(call->comm) : NULL;
-    if (known != NULL && cco_is_recorded(known))
-        return refuse_while_recorded(known, call, request);
+    const cco_comm *known = cco_observes_starts() ? cco_comm_find(call->comm) : NULL;
+    if (known != NULL && cco_observe_refuses(known, cco_coll_infos[call->coll].name))
+        return split_refused(known, call, request);
     const int wrong = cco_is_ours(call->coll) ? cco_prepare_ours(call) : MPI_SUCCESS;
     if (wrong != MPI_SUCCESS)
         return begin_no_ours(call, wrong, request);
@@ -311,7 +278,7 @@ int cco_begin(const cco_call *call, MPI_Request *request)
     if (cco_progress_calls_mpi())
         cco_progress_start();
     cco_comm *state = cco_enter_start(call->comm);
-    note_start(state, call, false);
+    CCO_OBSERVE(started, (state, call, false));
     const uint64_t start = cco_start_clock(state);
     cco_call ours = *call;
     cco_copies *copies;

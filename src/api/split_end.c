@@ -9,7 +9,7 @@
 #include "core/polite.h"
 #include "core/progress_thread.h"
 #include "core/wait.h"
-#include "core/where_comm.h"
+#include "observe/where_comm.h"
 #include "cresta_sp_coll.h"
 #include "progress/operation_pool.h"
 #include "progress/queue.h"

@@ -7,7 +7,6 @@
 #include <string.h>
 #include <time.h>
 
-#include "core/config.h"
 #include "core/log.h"
 #include "core/mpi_check.h"
 #include "core/own_lines.h"
@@ -77,8 +76,8 @@ void cco_comm_drop_choices(cco_comm *state)
 void cco_comm_update(cco_comm *state)
 {
     const uint32_t every = (1u << CCO_COLLECTIVES) - 1;
-    const bool all = state->begins_wanted || state->watched;
-    const uint32_t checked = cco_configured.validate.on ? every : 0;
+    const bool all = state->begins_wanted || state->watched & ~(unsigned)CCO_WATCHED_RESULTS;
+    const uint32_t checked = state->watched & CCO_WATCHED_RESULTS ? every : 0;
     const uint32_t plain = cco_profiled ? 0 : state->plain_choices;
     state->slow = all ? every : state->to_report | state->classed | checked;
     state->ours = !state->ready ? 0 : all ? every : every & ~plain;

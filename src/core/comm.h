@@ -87,12 +87,13 @@ typedef struct cco_repeat {
 enum { CCO_REPEATS = 16 }; /* a power of two */
 
 typedef enum cco_watched {
-    CCO_WATCHED_CALLS = 1,  /* a race looks at each (race/race.h) */
-    CCO_WATCHED_ARM = 2,    /* the next one takes another arm of a race (race/arms.h) */
-    CCO_WATCHED_TIMES = 4,  /* a race times each (race/turns.h) */
-    CCO_WATCHED_NOTES = 8,  /* each is noted, to be replayed (record/recorder.h) */
-    CCO_WATCHED_MATCH = 32, /* each is compared between the ranks first (match/match.h) */
-    CCO_WATCHED_WHERE = 16  /* each says that this rank is in it (core/whereabouts.h) */
+    CCO_WATCHED_CALLS = 1,   /* a race looks at each (race/race.h) */
+    CCO_WATCHED_ARM = 2,     /* the next one takes another arm of a race (race/arms.h) */
+    CCO_WATCHED_TIMES = 4,   /* a race times each (race/turns.h) */
+    CCO_WATCHED_NOTES = 8,   /* each is noted, to be replayed (record/recorder.h) */
+    CCO_WATCHED_WHERE = 16,  /* each says that this rank is in it (core/whereabouts.h) */
+    CCO_WATCHED_MATCH = 32,  /* each is compared between the ranks first (match/match.h) */
+    CCO_WATCHED_RESULTS = 64 /* of those that are not the MPI's own (validate/validate.h) */
 } cco_watched;
 
 typedef struct cco_comm {
@@ -105,7 +106,7 @@ typedef struct cco_comm {
     bool ready;            /* ranks have agreed, choices are made */
     bool begins_ready;     /* so is what begins run over (progress/path.h) */
     bool begins_wanted;    /* the next blocking call makes it ready */
-    unsigned watched;      /* cco_watched: what else its next blocking calls have to do first */
+    unsigned watched;      /* cco_watched: which observers look at its next blocking calls */
     uint32_t ours; /* bit per collective: not straight to the MPI, or something to record, say or
                       do; 0 until it is ready; */
     uint32_t slow; /* something comes before the call (cco_comm_update sets these three); */

@@ -38,11 +38,6 @@ void cco_polite_note(bool noted)
     set_bit(CCO_WAITS_NOTED, noted);
 }
 
-void cco_polite_force(void)
-{
-    polite_set(true);
-}
-
 /* A look at an MPI that yields by itself costs more than its own wait: examples/jacobi, 4 ranks on
  * 2 cores under Open MPI, took 1.25 times as long. */
 static bool polite_pays(void)
@@ -67,6 +62,8 @@ void cco_polite_decide(bool chosen)
         polite_set(chosen && polite_pays());
         break;
     }
+    if (cco_configured.debug.match > 0) /* somebody has to look at what comes meanwhile */
+        polite_set(true);
 }
 
 void cco_polite_end(void)

@@ -32,9 +32,6 @@ void cco_polite_decide(bool chosen);
 /* A roll-call begins or ends. */
 void cco_polite_note(bool noted);
 
-/* Waits are polite whatever the setting is: somebody has to look at what comes meanwhile. */
-void cco_polite_force(void);
-
 /* MPI_Finalize is near: the MPI waits by itself. */
 void cco_polite_end(void);
 

@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct cco_where_comm; /* core/where_comm.h */
+struct cco_where_comm; /* observe/where_comm.h */
 
 typedef enum cco_open_call_kind {
     CCO_STAY_NONE,       /* no call yet */
@@ -42,6 +42,20 @@ typedef struct cco_open_call {
     const char *op;   /* a constant; NULL: no reduction */
     char impl[CCO_STAY_IMPL];
 } cco_open_call;
+
+/* A stay that has none of these. */
+static inline cco_open_call cco_open_call_of(cco_open_call_kind kind, const char *call,
+                                             struct cco_where_comm *comm)
+{
+    return (cco_open_call){.kind = kind,
+                           .call = call,
+                           .comm = comm,
+                           .root = CCO_STAY_NOBODY,
+                           .to = CCO_STAY_NOBODY,
+                           .from = CCO_STAY_NOBODY,
+                           .tag = CCO_STAY_NOBODY,
+                           .bytes = -1};
+}
 
 /* Where it waits in a schedule, or on slots; read beside the stay, and so perhaps a moment older
  * or younger. */

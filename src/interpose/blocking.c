@@ -10,11 +10,10 @@
 #include <stdlib.h>
 
 #include "api/split_end.h"
-#include "api/split.h"
 #include "core/mpi_compat.h"
 #include "core/next.h"
 #include "core/polite.h"
-#include "core/where_comm.h"
+#include "observe/where_comm.h"
 
 /* Asks again and again, with `ask` that sets `over`, until then or until it fails. */
 #define ASK(rc, ask, over)                                                                         \

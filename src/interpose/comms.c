@@ -6,13 +6,13 @@
 #include "api/set_up.h"
 #include "core/comm.h"
 #include "core/next.h"
-#include "match/match.h"
+#include "observe/observe.h"
 
 #define CCO_FREES(x)                                                                               \
     CCO_EXPORT int MPI_##x(MPI_Comm *comm)                                                         \
     {                                                                                              \
         if (comm != NULL)                                                                          \
-            cco_match_freed(*comm);                                                                \
+            CCO_OBSERVE(comm_freed, (*comm));                                                      \
         const int before = cco_comm_free_begins(comm);                                             \
         const int rc = CCO_CALL_NEXT(x, (comm));                                                   \
         cco_comm_free_ends(before);                                                                \

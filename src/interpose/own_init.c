@@ -3,7 +3,6 @@
  * MPI_Init of a program, or of a tool before us, goes on to, whose definition comes before ours.
  * Where ours was called, or that of a copy that is linked to the program, they only go on. */
 #include "api/progress.h"
-#include "api/process.h"
 #include "api/set_up.h"
 #include "core/mpi_compat.h"
 #include "core/next.h"

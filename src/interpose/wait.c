@@ -18,7 +18,7 @@
 #include "core/next.h"
 #include "core/pause.h"
 #include "core/polite.h"
-#include "core/where_comm.h"
+#include "observe/where_comm.h"
 #include "native/defects.h"
 #include "progress/queue.h"
 

@@ -1,7 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* match.c - see match.h. */
-#include "match/match.h"
-
+/* match.c - CRESTA_DEBUG=match: the ranks of a communicator compare each collective call before it
+ * runs, and say who differs instead of hanging in it.
+ *
+ * Each rank sends what the standard wants to be equal (match/signature.h) to rank 0 of the
+ * communicator, by a message on a communicator of ours.  Before a blocking call, rank 0 waits for
+ * those of all ranks and lets them go; so each call waits for the last rank, and costs rank 0 two
+ * messages for each other.  A call that only starts waits for nobody: rank 0 compares it while it
+ * waits in some call, before the next blocking one, or in MPI_Finalize.  When ranks differ, one
+ * message says which, and the job ends with exit code 2.  A rank that does not come is named after
+ * some seconds; then the others go on waiting. */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,6 +24,8 @@
 #include "core/whereabouts.h"
 #include "match/comparison.h"
 #include "match/told_match.h"
+#include "observe/observe.h"
+#include "plan/arguments.h"
 
 enum { TAG_SIGNATURE = 1, TAG_VERDICT = 2, TAG_ROW = 3 };
 
@@ -120,6 +129,8 @@ static void match_finish(cco_match *m)
     m->ended = true;
 }
 
+static void match_poll(void);
+
 /* What the program has freed is still compared: rank 0 may not know yet what all others began. */
 static void match_release(void *data)
 {
@@ -131,10 +142,10 @@ static void match_release(void *data)
     }
     pthread_mutex_unlock(&lock);
     free(h);
-    cco_match_poll();
+    match_poll();
 }
 
-void cco_match_set_up(cco_comm *state)
+static void match_set_up(cco_comm *state)
 {
     if (cco_comm_attached(state, &here) != NULL)
         return;
@@ -168,7 +179,7 @@ static cco_match *of_state(const cco_comm *state)
     return h != NULL ? h->m : NULL;
 }
 
-void cco_match_duplicates(MPI_Comm comm, MPI_Comm made)
+static void match_duplicates(MPI_Comm comm, MPI_Comm made)
 {
     const cco_match *of = comm != MPI_COMM_NULL ? of_state(cco_comm_find(comm)) : NULL;
     if (of == NULL || !of->open)
@@ -180,7 +191,7 @@ void cco_match_duplicates(MPI_Comm comm, MPI_Comm made)
         m->ended = true;
 }
 
-void cco_match_freed(MPI_Comm comm)
+static void match_freed(MPI_Comm comm)
 {
     cco_match *m = all != NULL && comm != MPI_COMM_NULL ? twin_of(comm) : NULL;
     if (m == NULL)
@@ -198,7 +209,7 @@ static cco_comm *with_twin(MPI_Comm comm, cco_comm *state)
     if (state == NULL)
         state = cco_comm_create(comm);
     if (state != NULL)
-        cco_match_set_up(state);
+        match_set_up(state);
     return state;
 }
 
@@ -365,15 +376,16 @@ static void match_compare(cco_match *m, const char *name, const cco_call *call,
     pthread_mutex_unlock(&lock);
 }
 
-void cco_match_call(cco_comm *state, const cco_call *call, bool valid)
+static void match_before(cco_comm *state, const cco_call *call)
 {
+    const bool valid = cco_arguments_valid(state, call);
     const cco_signature mine = cco_signature_of(state, call, valid, CCO_SIGNATURE_BLOCKS);
     cco_where_impl("CRESTA_DEBUG=match");
     match_compare(of_state(state), cco_coll_infos[call->coll].mpi_name, call, &mine);
 }
 
 /* The call itself is compared once more, when its arguments are known, and counts once. */
-void cco_match_first(MPI_Comm comm, cco_coll coll)
+static void match_first(MPI_Comm comm, cco_coll coll)
 {
     const cco_signature mine = {.coll = (int64_t)coll, .root = -1, .bytes = -1};
     cco_match *m = of_state(with_twin(comm, cco_comm_find(comm)));
@@ -398,14 +410,15 @@ static bool match_go_on(cco_match *m)
     return m->ended && m->count == m->first;
 }
 
-void cco_match_begun(cco_comm *state, const cco_call *call, bool valid, bool persistent)
+static void match_started(cco_comm *state, const cco_call *call, bool persistent)
 {
     enum { MANY = 64 }; /* kept before they are compared, in programs that hardly wait */
-    cco_match *m = of_state(with_twin(call->comm, state));
+    cco_match *m = state != NULL ? of_state(with_twin(call->comm, state)) : NULL;
     if (m == NULL)
         return;
-    const cco_signature mine = cco_signature_of(
-        state, call, valid, persistent ? CCO_SIGNATURE_PERSISTS : CCO_SIGNATURE_STARTS);
+    const cco_signature mine = cco_signature_of(state, call, cco_arguments_valid(state, call),
+                                                persistent ? CCO_SIGNATURE_PERSISTS
+                                                           : CCO_SIGNATURE_STARTS);
     pthread_mutex_lock(&lock);
     match_push(m, &mine);
     if (state->rank != 0 || m->count - m->first >= MANY)
@@ -428,8 +441,9 @@ static void match_drop(cco_match *m)
     free(m);
 }
 
-/* Open MPI must not lose a communicator of which it makes another one: those lie behind theirs. */
-void cco_match_poll(void)
+/* What has come to rank 0 meanwhile is compared.
+ * Open MPI must not lose a communicator of which it makes another one: those lie behind theirs. */
+static void match_poll(void)
 {
     bool there = true;
     if (pthread_mutex_trylock(&lock) != 0)
@@ -456,7 +470,7 @@ static const cco_match *other_than(const cco_match *last)
 
 /* MPI_COMM_WORLD is compared last: Open MPI's launcher may crash where a rank ends the job while
  * others are in the MPI's own end. */
-void cco_match_end(void)
+static void match_end(void)
 {
     const cco_comm *world = cco_comm_find(MPI_COMM_WORLD);
     cco_match *last = of_state(world);
@@ -467,9 +481,9 @@ void cco_match_end(void)
     for (cco_match *m = all; m != NULL; m = m->next)
         if (m != last)
             match_finish(m);
-    cco_match_poll();
+    match_poll();
     for (int tries = 0; other_than(last) != NULL; cco_pause_after_mpi(&tries)) {
-        cco_match_poll();
+        match_poll();
         if (other_than(last) != NULL && match_is_late(start, &told))
             cco_match_tell_late(other_than(last), "Finalize");
     }
@@ -478,3 +492,31 @@ void cco_match_end(void)
     match_compare(last, "Finalize", NULL, &no_more);
     last->ended = true;
 }
+
+static bool match_read(char *error, size_t room)
+{
+    (void)error, (void)room;
+    if (cco_configured.debug.match > 0)
+        cco_observe_switch(&cco_observer_match, 1);
+    return true;
+}
+
+static void match_comm_made(MPI_Comm comm)
+{
+    cco_comm *state = cco_comm_find(comm);
+    if (state == NULL)
+        state = cco_comm_create(comm);
+    if (state != NULL && !state->inter)
+        match_set_up(state);
+}
+
+const cco_observer cco_observer_match = {.read = match_read,
+                                         .poll = match_poll,
+                                         .job_last = match_end,
+                                         .comm_made = match_comm_made,
+                                         .comm_duplicates = match_duplicates,
+                                         .comm_freed = match_freed,
+                                         .comm_met = match_first,
+                                         .comm_ready = match_set_up,
+                                         .before = match_before,
+                                         .started = match_started};

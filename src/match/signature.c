@@ -8,7 +8,7 @@
 
 #include "core/config.h"
 #include "core/log.h"
-#include "core/where_comm.h"
+#include "observe/where_comm.h"
 
 static int64_t signature_times(MPI_Count count, MPI_Datatype type)
 {

@@ -10,7 +10,6 @@
 #include "model/stream_model.h"
 #include "model/registry.h"
 #include "plan/arguments.h"
-#include "native/calls.h"
 
 enum { BUFFER, VIA }; /* options, */
 enum { AS_CONFIGURED, STATIC, DYNAMIC };

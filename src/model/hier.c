@@ -12,7 +12,6 @@
 #include "model/below.h"
 #include "model/node_streams.h"
 #include "model/registry.h"
-#include "native/calls.h"
 #include "plan/hooked.h"
 #include "plan/arguments.h"
 #include "plan/scheduled.h"

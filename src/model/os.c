@@ -16,7 +16,6 @@
 #include "model/stream_model.h"
 #include "model/registry.h"
 #include "plan/arguments.h"
-#include "native/calls.h"
 #include "plan/hooked.h"
 #include "transport/rma/epochs.h"
 #include "transport/rma/fences.h"

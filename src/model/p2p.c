@@ -8,7 +8,6 @@
 #include "model/registry.h"
 #include "plan/arguments.h"
 #include "plan/scheduled.h"
-#include "native/calls.h"
 #include "plan/hooked.h"
 
 typedef struct own {

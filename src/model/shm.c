@@ -2,7 +2,6 @@
 /* model "shm": data on slot rings that the ranks of a node share. */
 #include <stdlib.h>
 
-#include "core/data.h"
 #include "core/failure.h"
 #include "core/log.h"
 #include "core/own_lines.h"
@@ -19,7 +18,6 @@
 #include "model/shm_named.h"
 #include "model/shm_rings.h"
 #include "model/shm_single.h"
-#include "native/calls.h"
 #include "plan/packed.h"
 #include "transport/shm/flat_plan.h"
 #include "transport/shm/pool.h"

@@ -4,8 +4,6 @@
 
 #include <stdint.h>
 
-#include "core/data.h"
-
 static size_t packed_bytes_of(const cco_side *side)
 {
     size_t n = side->n == NULL ? side->each * (size_t)side->blocks : 0;

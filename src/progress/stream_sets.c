@@ -6,7 +6,6 @@
 #include <stdlib.h>
 
 #include "core/config.h"
-#include "core/failure.h"
 #include "core/log.h"
 #include "core/own_lines.h"
 #include "core/service.h"

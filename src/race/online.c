@@ -8,7 +8,6 @@
 #include "core/classes.h"
 #include "core/collectives.h"
 #include "core/log.h"
-#include "core/model.h"
 
 /* Models that may be better than the MPI's own calls, the likeliest first. */
 static const char *const models[] = {"shm", "p2p", "nonblock"};

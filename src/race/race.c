@@ -1,14 +1,25 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* race.c - see race.h. */
-#include "race/race.h"
-
+/* race.c - a race (CRESTA_RACE): implementations compared within the running program.
+ *
+ * First all blocking calls are watched, until the program's steps are known: a communicator with
+ * all processes of the job (the anchor), and how many calls on it make a step.  Then arms, which
+ * are sets of rules, take turns by blocks of steps, and what is measured is the time of the steps:
+ * it contains waiting, imbalance and overlap besides the collectives.  Arms change in calls on the
+ * anchor only.  Between rounds, outside of what is timed, the ranks add up their times, and rank 0
+ * says how it goes on (race/judge.h).
+ *
+ * A program without steps has another kind of race, in which arms take turns by calls
+ * (race/turns.h). */
 #include <pthread.h>
 #include <stdlib.h>
 
+#include "core/config.h"
 #include "core/log.h"
 #include "core/service.h"
 #include "core/ulfm.h"
 #include "core/world.h"
+#include "observe/observe.h"
+#include "plan/arguments.h"
 #include "race/arms.h"
 #include "race/candidates.h"
 #include "race/complete.h"
@@ -35,25 +46,24 @@ static struct anchor {
 
 enum { LOST = 256 }; /* calls without a step, after which CRESTA_ONLINE looks for other steps */
 
-bool cco_race_read(const char *text, bool online, bool guard, char *error, size_t room)
+static bool race_read(char *error, size_t room)
 {
+    const char *text = cco_configured.race;
+    const bool online = cco_configured.online, guard = cco_configured.guard;
     cco_race_settings_free(&settings);
     if (online || guard)
         cco_race_settings_preset(&settings);
     if (text != NULL && !cco_race_settings_read(&settings, text, !online && !guard, error, room))
         return false;
     cco_online_begin(&settings, online, guard);
+    if (settings.arms > 0)
+        cco_observe_switch(&cco_observer_race, 1);
     return true;
 }
 
-int cco_race_arms(void)
+static const cco_rules *race_rules(int arm)
 {
-    return settings.arms;
-}
-
-const cco_rules *cco_race_rules(int arm)
-{
-    return settings.arm[arm].rules;
+    return arm < settings.arms ? settings.arm[arm].rules : NULL;
 }
 
 /* On all ranks of a launch. */
@@ -68,11 +78,9 @@ static void race_refuse(void)
     cco_race_tell_none(CCO_ULFM_GOES_ON, false);
 }
 
-void cco_race_begin(bool many_threads)
+static void race_begin(bool many_threads)
 {
     int rank = 0;
-    if (settings.arms == 0)
-        return;
     tells = cco_world_rank(&rank) && rank == 0;
     cco_race_output_begin();
     if (cco_ulfm()) { /* the ranks that are left would be in different blocks of a round */
@@ -92,7 +100,7 @@ void cco_race_begin(bool many_threads)
     now = LEARNS;
 }
 
-void cco_race_set_up(cco_comm *state)
+static void race_set_up(cco_comm *state)
 {
     if (now == NONE)
         return;
@@ -258,8 +266,11 @@ static void race_learn(cco_comm *state, cco_coll coll, MPI_Count bytes, uint64_t
         race_start(state, candidate, period, coll, bytes);
 }
 
-void cco_race_call(cco_comm *state, const cco_call *call)
+/* A call that the MPI refuses may be one rank's alone. */
+static void race_before(cco_comm *state, const cco_call *call)
 {
+    if (!cco_arguments_valid(state, call))
+        return;
     if (now != TURNS && !is_one_thread())
         cco_candidates_spoil();
     if (state->watched & CCO_WATCHED_ARM)
@@ -282,36 +293,36 @@ void cco_race_call(cco_comm *state, const cco_call *call)
         ask_for_anchor(state, call->coll, bytes);
 }
 
-void cco_race_called(cco_comm *state, cco_coll coll)
+static void race_after(cco_comm *state, const cco_call *call, void *kept, int rc)
 {
+    (void)kept, (void)rc;
     if (now == TURNS)
-        cco_turns_called(state, coll);
+        cco_turns_called(state, call->coll);
 }
 
-bool cco_race_is_on(void)
+static bool race_may_begin(void)
 {
     return now == LEARNS || now == RACES;
 }
 
-bool cco_race_has_begun(void)
+static void race_begins_ready(cco_comm *state)
 {
-    return now != NONE && now != TURNS;
-}
-
-void cco_race_prepare_begins(cco_comm *state)
-{
-    if (cco_race_is_on())
+    if (race_may_begin())
         cco_arms_prepare_begins(state);
 }
 
-void cco_race_begins(cco_comm *state)
+/* Also when the race is over: ranks may make one begin before and after. */
+static void race_begun(cco_comm *state, const cco_call *call)
 {
+    (void)call;
+    if (now == NONE || now == TURNS)
+        return;
     is_one_thread();
     if (state->watched & CCO_WATCHED_ARM)
         cco_arms_follow_begin(state);
 }
 
-void cco_race_end(void)
+static void race_end(void)
 {
     if (tells && now == LEARNS)
         cco_race_tell_none(cco_candidates_why(), cco_candidates_repeated());
@@ -327,3 +338,15 @@ void cco_race_end(void)
     cco_candidates_forget();
     cco_rounds_end();
 }
+
+const cco_observer cco_observer_race = {.read = race_read,
+                                        .rules = race_rules,
+                                        .job_begin = race_begin,
+                                        .job_end = race_end,
+                                        .comm_ready = race_set_up,
+                                        .comm_chosen = race_set_up,
+                                        .begins_ready = race_begins_ready,
+                                        .before = race_before,
+                                        .after = race_after,
+                                        .begun = race_begun,
+                                        .may_begin = race_may_begin};

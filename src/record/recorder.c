@@ -5,10 +5,9 @@
 #include <stdlib.h>
 
 #include "core/log.h"
+#include "observe/observe.h"
 #include "plan/arguments.h"
 #include "record/recorded.h"
-
-int cco_recorders;
 
 static _Thread_local cco_recorder *last;
 static _Thread_local int copies; /* of the program's buffers in the call that this thread makes */
@@ -41,7 +40,7 @@ void cco_recorder_begin(cco_comm *state)
     r->state = state;
     r->outer = last;
     *kept = last = r;
-    __atomic_fetch_add(&cco_recorders, 1, __ATOMIC_RELAXED);
+    cco_observe_switch(&cco_observer_recorder, 1);
     state->watched |= CCO_WATCHED_NOTES;
     cco_comm_update(state);
 }
@@ -52,7 +51,7 @@ cco_recorder *cco_recorder_take(void)
     if (r == NULL)
         return NULL;
     last = r->outer;
-    __atomic_fetch_sub(&cco_recorders, 1, __ATOMIC_RELAXED);
+    cco_observe_switch(&cco_observer_recorder, -1);
     if (r->state == NULL)
         return r;
     cco_recorder **kept = cco_comm_attached(r->state, &key);
@@ -87,13 +86,6 @@ static void recorder_fail(cco_recorder *r, const char *why)
 {
     if (r->failed == NULL)
         r->failed = why;
-}
-
-void cco_recorder_fails(cco_comm *state)
-{
-    cco_recorder *r = recorder_of(state);
-    if (r != NULL)
-        recorder_fail(r, "has failed");
 }
 
 void cco_recorder_passes_copies(int change)
@@ -131,3 +123,33 @@ void cco_recorder_ended(cco_comm *state, int rc)
     else
         recorder_fail(r, "has failed");
 }
+
+static void *recorder_chosen(cco_comm *state, const cco_choice *choice, const cco_call *call,
+                             MPI_Count bytes)
+{
+    (void)bytes;
+    cco_recorder_note(state, &choice->way, call);
+    return state;
+}
+
+static void recorder_after(cco_comm *state, const cco_call *call, void *kept, int rc)
+{
+    cco_recorder *r = recorder_of(state);
+    (void)call;
+    if (kept != NULL)
+        cco_recorder_ended(state, rc);
+    else if (r != NULL) /* it did not run */
+        recorder_fail(r, "has failed");
+}
+
+static bool recorder_refuses(const cco_comm *state, const char *call)
+{
+    if (state->rank == 0)
+        cco_say("%s on communicator '%s': only blocking collectives can be recorded, and a "
+                "recording is under way there",
+                call, state->name);
+    return true;
+}
+
+const cco_observer cco_observer_recorder = {
+    .chosen = recorder_chosen, .after = recorder_after, .refuses = recorder_refuses};

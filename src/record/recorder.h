@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* recorder.h - a recording that is under way: the calls of a communicator since its begin.
  *
- * The blocking calls of the communicator pass cco_recorder_note before they run, while its state is
- * watched (CCO_WATCHED_NOTES). */
+ * It observes the blocking calls of the communicator (CCO_WATCHED_NOTES), and refuses all others,
+ * which its replays would miss. */
 #ifndef CCO_RECORDER_H
 #define CCO_RECORDER_H
 
@@ -17,14 +17,6 @@ typedef struct cco_recorder {
     const char *failed;         /* why nothing comes of it; NULL: nothing is wrong */
     struct cco_recorder *outer; /* that this thread began before */
 } cco_recorder;
-
-/* Recordings under way in this process. */
-extern int cco_recorders;
-
-static inline bool cco_recorders_any(void)
-{
-    return __atomic_load_n(&cco_recorders, __ATOMIC_RELAXED) > 0;
-}
 
 /* The one on a communicator; NULL if there is none. */
 static inline bool cco_is_recorded(const cco_comm *state)
@@ -47,8 +39,5 @@ void cco_recorder_passes_copies(int change);
  * come back. */
 void cco_recorder_note(cco_comm *state, const cco_way *way, const cco_call *call);
 void cco_recorder_ended(cco_comm *state, int rc);
-
-/* A call that did not run, or cannot be recorded: nothing comes of the recording. */
-void cco_recorder_fails(cco_comm *state);
 
 #endif

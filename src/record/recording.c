@@ -9,7 +9,6 @@
 
 #include "core/failure.h"
 #include "core/log.h"
-#include "plan/hooked.h"
 #include "record/agreed.h"
 #include "record/paths.h"
 #include "record/recorded.h"

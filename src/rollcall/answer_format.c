@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "core/log.h"
-#include "core/where_comm.h"
+#include "observe/where_comm.h"
 
 /* Text that grows; what does not fit is left out, and `full` says so. */
 typedef struct text {

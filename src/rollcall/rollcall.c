@@ -20,7 +20,8 @@
 #include "core/mpi_compat.h"
 #include "core/polite.h"
 #include "core/service.h"
-#include "core/where_comm.h"
+#include "observe/observe.h"
+#include "observe/where_comm.h"
 #include "core/world.h"
 #include "rollcall/address.h"
 #include "rollcall/answer_format.h"
@@ -369,6 +370,7 @@ void cco_rollcall_begin(bool together, bool spawned)
         return;
     }
     cco_where_begin();
+    cco_observe_switch(&cco_observer_where, 1);
     if (who.rank >= 0)
         cco_where_comm_of_handle(MPI_COMM_WORLD);
     cco_polite_note(true);
@@ -377,13 +379,8 @@ void cco_rollcall_begin(bool together, bool spawned)
 
 void cco_rollcall_finalizes(void)
 {
-    cco_where_enter(&(cco_open_call){.kind = CCO_STAY_FINALIZE,
-                                     .call = "Finalize",
-                                     .root = CCO_STAY_NOBODY,
-                                     .to = CCO_STAY_NOBODY,
-                                     .from = CCO_STAY_NOBODY,
-                                     .tag = CCO_STAY_NOBODY,
-                                     .bytes = -1});
+    const cco_open_call stay = cco_open_call_of(CCO_STAY_FINALIZE, "Finalize", NULL);
+    cco_where_enter(&stay);
 }
 
 void cco_rollcall_end(void)
@@ -394,6 +391,7 @@ void cco_rollcall_end(void)
         return;
     leave_signal();
     cco_polite_note(false);
+    cco_observe_switch(&cco_observer_where, -1);
     cco_where_end();
     __atomic_store_n(&stops, true, __ATOMIC_RELEASE);
     (void)!write(wake, &one, sizeof one);

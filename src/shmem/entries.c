@@ -9,7 +9,6 @@
 #include "core/channel.h"
 #include "core/log.h"
 #include "core/pause.h"
-#include "core/wait.h"
 #include "shmem/heap.h"
 #include "shmem/team.h"
 

@@ -12,8 +12,8 @@
 #include "core/ulfm.h"
 #include "native/blocking_defects.h"
 #include "native/models.h"
+#include "observe/observe.h"
 #include "plan/arguments.h"
-#include "plan/bound.h"
 #include "validate/budget.h"
 #include "validate/compare.h"
 #include "validate/report.h"
@@ -60,9 +60,9 @@ static bool jobs_survive_failures(const cco_comm *state)
     return cco_ulfm();
 }
 
-void cco_validate_set_up(cco_comm *state)
+static void validate_ready(cco_comm *state)
 {
-    if (!cco_configured.validate.on || jobs_survive_failures(state))
+    if (jobs_survive_failures(state))
         return;
     cco_validated *v = cco_comm_attach(state, &key, sizeof *v, validate_release);
     const int64_t mine = __atomic_add_fetch(&seeds, 1, __ATOMIC_RELAXED);
@@ -71,6 +71,7 @@ void cco_validate_set_up(cco_comm *state)
     while (known < most && !__atomic_compare_exchange_n(&seeds, &known, most, false,
                                                         __ATOMIC_RELAXED, __ATOMIC_RELAXED))
         ;
+    state->watched |= CCO_WATCHED_RESULTS;
     v->state = state;
     v->sample.seed = (uint64_t)most;
     v->begins.seed = ~(uint64_t)most; /* another series of numbers */
@@ -148,8 +149,8 @@ static cco_check *validate_begin(cco_validated *v, const cco_choice *choice, con
 }
 
 /* Calls that the MPI refuses may be one rank's alone: they are not counted. */
-cco_check *cco_validate_begin(cco_comm *state, const cco_choice *choice, const cco_call *call,
-                              MPI_Count bytes)
+static void *validate_chosen(cco_comm *state, const cco_choice *choice, const cco_call *call,
+                             MPI_Count bytes)
 {
     cco_validated *v = cco_comm_attached(state, &key);
     cco_validate_request_progress(true);
@@ -169,15 +170,15 @@ cco_check *cco_validate_begin(cco_comm *state, const cco_choice *choice, const c
     return validate_begin(v, choice, call, bytes);
 }
 
-void cco_validate_prepare_begins(cco_comm *state)
+static void validate_begins_ready(cco_comm *state)
 {
     cco_validated *v = cco_comm_attached(state, &key);
     if (v != NULL && !state->facts.device)
         cco_validate_request_prepare(v);
 }
 
-struct cco_validate_request *cco_validate_begun(cco_comm *state, const cco_choice *choice,
-                                                const cco_call *call)
+static struct cco_validate_request *validate_request(cco_comm *state, const cco_choice *choice,
+                                                     const cco_call *call)
 {
     cco_validated *v = cco_comm_attached(state, &key);
     if (v == NULL)
@@ -237,8 +238,12 @@ static bool all_fine(const cco_comm *state, bool mine)
     return any == 0;
 }
 
-void cco_validate_end(cco_check *k, int rc)
+static void validate_after(cco_comm *state, const cco_call *call, void *kept, int rc)
 {
+    cco_check *k = kept;
+    (void)state, (void)call;
+    if (k == NULL)
+        return;
     cco_validated *v = k->of;
     cco_difference first;
     uint64_t unjudged = 0;
@@ -267,3 +272,25 @@ void cco_validate_finish(bool spawned)
     cco_validate_request_finish_all();
     cco_tally_finish(began > 0 ? cco_seconds() - began : 0, spawned);
 }
+
+static bool validate_read(char *error, size_t room)
+{
+    (void)error, (void)room;
+    if (cco_configured.validate.on)
+        cco_observe_switch(&cco_observer_validate, 1);
+    return true;
+}
+
+static cco_ending validate_operation(cco_comm *state, const cco_choice *choice,
+                                     const cco_call *call)
+{
+    struct cco_validate_request *check = validate_request(state, choice, call);
+    return (cco_ending){check != NULL ? cco_validate_request_ended : NULL, check};
+}
+
+const cco_observer cco_observer_validate = {.read = validate_read,
+                                            .comm_ready = validate_ready,
+                                            .begins_ready = validate_begins_ready,
+                                            .chosen = validate_chosen,
+                                            .after = validate_after,
+                                            .operation = validate_operation};

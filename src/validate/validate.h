@@ -14,23 +14,6 @@
 #include "core/comm.h"
 #include "validate/request.h"
 
-/* A communicator has been set up; collective.  Does nothing unless CRESTA_VALIDATE is set. */
-void cco_validate_set_up(cco_comm *state);
-
-/* Before a blocking call with the implementation that is chosen for it, if CRESTA_VALIDATE is set:
- * NULL if it is not checked, else what cco_validate_end takes, with what the call returned. */
-cco_check *cco_validate_begin(cco_comm *state, const cco_choice *choice, const cco_call *call,
-                              MPI_Count bytes);
-void cco_validate_end(cco_check *check, int rc);
-
-/* Begins may have operations of ours from now on; collective. */
-void cco_validate_prepare_begins(cco_comm *state);
-
-/* Before an operation of ours begins, with valid arguments on all ranks: NULL if it is not checked,
- * else what cco_validate_request_ended takes. */
-struct cco_validate_request *cco_validate_begun(cco_comm *state, const cco_choice *choice,
-                                                const cco_call *call);
-
 /* In MPI_Finalize, collective over MPI_COMM_WORLD, which another program may have spawned: says
  * what was checked. */
 void cco_validate_finish(bool spawned);

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* where_comm.c - see where_comm.h. */
-#include "core/where_comm.h"
+#include "observe/where_comm.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "observe/observe.h"
 
 static const char here; /* the key of what is attached to a state */
 
@@ -102,15 +104,6 @@ static cco_where_comm *where_comm_known(MPI_Comm comm)
     return state != NULL ? cco_comm_attached(state, &here) : NULL;
 }
 
-void cco_where_comm_agreed(cco_comm *state)
-{
-    cco_where_comm *w = cco_where_comm_of(state);
-    cco_where_lock(true);
-    w->id = state->number;
-    snprintf(w->name, sizeof w->name, "%.*s", (int)sizeof w->name - 1, state->name);
-    cco_where_lock(false);
-}
-
 const char *cco_where_op_name(MPI_Op op)
 {
     const struct {
@@ -133,51 +126,75 @@ static cco_open_call stay_of(cco_comm *state, const cco_call *call, cco_open_cal
     const cco_coll_info *info = &cco_coll_infos[call->coll];
     cco_where_comm *w = cco_where_comm_of(state);
     const bool sized = info->properties & CCO_SIZED && !state->inter;
-    w->number++;
-    return (cco_open_call){
-        .kind = kind,
-        .call = info->mpi_name,
-        .comm = w,
-        .number = w->number,
-        .root = info->properties & CCO_ROOTED ? call->root : CCO_STAY_NOBODY,
-        .to = CCO_STAY_NOBODY,
-        .from = CCO_STAY_NOBODY,
-        .tag = CCO_STAY_NOBODY,
-        .bytes = sized ? (int64_t)cco_bytes(call, state->rank, state->size) : -1,
-        .op = info->properties & CCO_REDUCTION ? cco_where_op_name(call->op) : NULL,
-        .impl = "mpi",
-    };
+    cco_open_call stay = cco_open_call_of(kind, info->mpi_name, w);
+    stay.number = ++w->number;
+    if (info->properties & CCO_ROOTED)
+        stay.root = call->root;
+    if (sized)
+        stay.bytes = (int64_t)cco_bytes(call, state->rank, state->size);
+    if (info->properties & CCO_REDUCTION)
+        stay.op = cco_where_op_name(call->op);
+    snprintf(stay.impl, sizeof stay.impl, "mpi");
+    return stay;
 }
 
-void cco_where_enter_set_up(MPI_Comm comm, cco_coll coll)
+static void where_comm_met(MPI_Comm comm, cco_coll coll)
 {
-    const cco_open_call stay = {.kind = CCO_STAY_SET_UP,
-                                .call = cco_coll_infos[coll].mpi_name,
-                                .comm = cco_where_comm_of_handle(comm),
-                                .root = CCO_STAY_NOBODY,
-                                .to = CCO_STAY_NOBODY,
-                                .from = CCO_STAY_NOBODY,
-                                .tag = CCO_STAY_NOBODY,
-                                .bytes = -1};
-    if (stay.comm != NULL && !stay.comm->inter)
+    const cco_open_call stay = cco_open_call_of(CCO_STAY_SET_UP, cco_coll_infos[coll].mpi_name,
+                                                cco_where_comm_of_handle(comm));
+    if (stay.comm == NULL)
+        return;
+    if (stay.comm->inter) /* there is no set-up: its calls come next */
+        cco_comm_find(comm)->watched |= CCO_WATCHED_WHERE;
+    else
         cco_where_enter(&stay);
 }
 
-void cco_where_enter_call(cco_comm *state, const cco_call *call)
+static void where_comm_named(cco_comm *state)
 {
-    if (!cco_where_on())
-        return;
+    cco_where_comm *w = cco_where_comm_of(state);
+    state->watched |= CCO_WATCHED_WHERE;
+    cco_where_lock(true);
+    w->id = state->number;
+    snprintf(w->name, sizeof w->name, "%.*s", (int)sizeof w->name - 1, state->name);
+    cco_where_lock(false);
+}
+
+static void where_comm_before(cco_comm *state, const cco_call *call)
+{
     const cco_open_call stay = stay_of(state, call, CCO_STAY_COLLECTIVE);
     cco_where_enter(&stay);
 }
 
-void cco_where_starts(cco_comm *state, const cco_call *call)
+static void *where_comm_chosen(cco_comm *state, const cco_choice *choice, const cco_call *call,
+                               MPI_Count bytes)
 {
-    if (!cco_where_on() || state == NULL)
+    (void)state, (void)call, (void)bytes;
+    cco_where_impl(choice->impl);
+    return NULL;
+}
+
+static void where_comm_after(cco_comm *state, const cco_call *call, void *kept, int rc)
+{
+    (void)state, (void)call, (void)kept, (void)rc;
+    cco_where_leave();
+}
+
+/* The last one counts. */
+static void where_comm_started(cco_comm *state, const cco_call *call, bool persistent)
+{
+    if (persistent || state == NULL)
         return;
     const cco_open_call stay = stay_of(state, call, CCO_STAY_BEGUN);
     cco_where_is_begun(&stay);
 }
+
+const cco_observer cco_observer_where = {.comm_met = where_comm_met,
+                                         .comm_named = where_comm_named,
+                                         .before = where_comm_before,
+                                         .chosen = where_comm_chosen,
+                                         .after = where_comm_after,
+                                         .started = where_comm_started};
 
 static int64_t where_comm_number_of(int given, int any)
 {
@@ -188,26 +205,17 @@ void cco_where_enter_message(const char *name, MPI_Comm comm, int to, int from, 
 {
     if (!cco_where_on())
         return;
-    const cco_open_call stay = {.kind = comm != MPI_COMM_NULL ? CCO_STAY_MESSAGE
-                                                              : CCO_STAY_REQUESTS,
-                                .call = name,
-                                .comm = where_comm_known(comm),
-                                .root = CCO_STAY_NOBODY,
-                                .to = to,
-                                .from = where_comm_number_of(from, MPI_ANY_SOURCE),
-                                .tag = where_comm_number_of(tag, MPI_ANY_TAG),
-                                .bytes = -1};
+    cco_open_call stay = cco_open_call_of(
+        comm != MPI_COMM_NULL ? CCO_STAY_MESSAGE : CCO_STAY_REQUESTS, name, where_comm_known(comm));
+    stay.to = to;
+    stay.from = where_comm_number_of(from, MPI_ANY_SOURCE);
+    stay.tag = where_comm_number_of(tag, MPI_ANY_TAG);
     cco_where_enter(&stay);
 }
 
 void cco_where_enter_wait(const char *name, int requests)
 {
-    cco_where_enter(&(cco_open_call){.kind = CCO_STAY_REQUESTS,
-                                     .call = name,
-                                     .root = CCO_STAY_NOBODY,
-                                     .to = CCO_STAY_NOBODY,
-                                     .from = CCO_STAY_NOBODY,
-                                     .tag = CCO_STAY_NOBODY,
-                                     .bytes = -1,
-                                     .requests = requests});
+    cco_open_call stay = cco_open_call_of(CCO_STAY_REQUESTS, name, NULL);
+    stay.requests = requests;
+    cco_where_enter(&stay);
 }

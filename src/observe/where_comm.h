@@ -27,21 +27,10 @@ typedef struct cco_where_comm {
 cco_where_comm *cco_where_comm_of(cco_comm *state);
 cco_where_comm *cco_where_comm_of_handle(MPI_Comm comm);
 
-/* It has its number and its name now. */
-void cco_where_comm_agreed(cco_comm *state);
-
-/* This thread is about to set up a communicator for its first collective, or to make a call on one:
- * the next of this rank there.  Nothing where it is off. */
-void cco_where_enter_set_up(MPI_Comm comm, cco_coll coll);
-void cco_where_enter_call(cco_comm *state, const cco_call *call);
-
 /* Into a send, receive or probe `name`, or a wait for requests: a constant, without MPI_.  `to`,
  * `from`, `tag` may be CCO_STAY_NOBODY. */
 void cco_where_enter_message(const char *name, MPI_Comm comm, int to, int from, int tag);
 void cco_where_enter_wait(const char *name, int requests);
-
-/* Notes a call that only starts; the last one counts. */
-void cco_where_starts(cco_comm *state, const cco_call *call);
 
 /* The name of an operation as in the standard; "user-defined" for all others. */
 const char *cco_where_op_name(MPI_Op op);
