@@ -5,7 +5,6 @@
 #include <sched.h>
 #include <stdlib.h>
 
-#include "core/log.h"
 #include "core/service.h"
 #include "transport/caf/signals.h"
 
