@@ -1,18 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* arrivals_merge.c - see arrivals_merge.h.
  *
- * Up a binomial tree of the world: each rank adds to its own arrivals those of the ranks behind it,
- * and sends on what is not complete.  Down again goes what comes of it.  A communicator whose ranks
- * lie near each other is complete low in the tree.  No rank has to know who else has kept what. */
+ * Up the tree of service.h each rank adds to its own arrivals those of the ranks below it, and
+ * sends on what is not complete.  Down again goes what comes of it.  A communicator whose ranks lie
+ * near each other is complete low in the tree.  No rank has to know who else has kept what. */
 #include "core/arrivals_merge.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/log.h"
-#include "core/transfer.h"
-
-enum { TAG = 6, LEVELS = 31, PIECE = 1 << 30 };
+#include "core/service.h"
 
 typedef struct arrival {
     uint64_t call;
@@ -36,6 +34,14 @@ typedef struct many {
     arrivals *list;
     int count;
 } many;
+
+/* What a rank has on the tree. */
+typedef struct arrivals_place {
+    many all;
+    many asked[CCO_TREE_MOST]; /* of each below it that gets an answer yet */
+    int below;
+    void *sent; /* the latest */
+} arrivals_place;
 
 static void *arrivals_merge_room_for(size_t count, size_t size)
 {
@@ -123,31 +129,13 @@ static many arrivals_merge_merge(many a, many b)
     return sum;
 }
 
-static void arrivals_merge_send_bytes(MPI_Comm comm, int peer, char *data, int64_t bytes)
-{
-    cco_transfer_to(comm, peer, TAG, &bytes, sizeof bytes);
-    for (int64_t at = 0; at < bytes; at += PIECE)
-        cco_transfer_to(comm, peer, TAG, data + at,
-                        (size_t)(bytes - at < PIECE ? bytes - at : PIECE));
-}
-
-static char *receive_bytes(MPI_Comm comm, int peer, int64_t *bytes)
-{
-    *bytes = 0;
-    cco_transfer_from(comm, peer, TAG, bytes, sizeof *bytes);
-    char *data = arrivals_merge_room_for((size_t)*bytes, 1);
-    for (int64_t at = 0; at < *bytes; at += PIECE)
-        cco_transfer_from(comm, peer, TAG, data + at,
-                          (size_t)(*bytes - at < PIECE ? *bytes - at : PIECE));
-    return data;
-}
-
 /* Those that are `asked`, in their order; NULL: those that are not complete. */
-static void send_some(MPI_Comm comm, int peer, const many *m, const many *asked)
+static const void *arrivals_merge_pack(arrivals_place *place, const many *asked, size_t *bytes)
 {
-    size_t bytes = 0;
+    const many *m = &place->all;
     const arrivals **some = arrivals_merge_room_for((size_t)m->count, sizeof *some);
     int count = 0;
+    *bytes = 0;
     for (int i = 0, k = 0; i < m->count; i++) {
         const arrivals *a = &m->list[i];
         while (asked != NULL && k < asked->count && arrivals_merge_order(&asked->list[k], a) < 0)
@@ -155,10 +143,11 @@ static void send_some(MPI_Comm comm, int peer, const many *m, const many *asked)
         if (asked != NULL ? k < asked->count && arrivals_merge_order(&asked->list[k], a) == 0
                           : a->ranks < a->size) {
             some[count++] = a;
-            bytes += sizeof *a + (size_t)a->count * sizeof *a->list;
+            *bytes += sizeof *a + (size_t)a->count * sizeof *a->list;
         }
     }
-    char *data = arrivals_merge_room_for(bytes, 1), *at = data;
+    free(place->sent);
+    char *at = place->sent = arrivals_merge_room_for(*bytes, 1);
     for (int i = 0; i < count; i++) {
         const size_t list = (size_t)some[i]->count * sizeof *some[i]->list;
         memcpy(at, some[i], sizeof *some[i]);
@@ -166,24 +155,21 @@ static void send_some(MPI_Comm comm, int peer, const many *m, const many *asked)
             memcpy(at + sizeof *some[i], some[i]->list, list);
         at += sizeof *some[i] + list;
     }
-    arrivals_merge_send_bytes(comm, peer, data, (int64_t)bytes);
-    free(data);
     free(some);
+    return place->sent;
 }
 
-static many receive_some(MPI_Comm comm, int peer)
+static many arrivals_merge_unpack(const char *at, size_t bytes)
 {
-    int64_t bytes;
-    char *data = receive_bytes(comm, peer, &bytes), *at = data;
-    many m = {arrivals_merge_room_for((size_t)bytes / sizeof(arrivals), sizeof(arrivals)), 0};
-    while (at < data + bytes) {
+    const char *end = at + bytes;
+    many m = {arrivals_merge_room_for(bytes / sizeof(arrivals), sizeof(arrivals)), 0};
+    while (at < end) {
         arrivals *a = &m.list[m.count++];
         memcpy(a, at, sizeof *a);
         a->list = arrivals_merge_room_for((size_t)a->count, sizeof *a->list);
         memcpy(a->list, at + sizeof *a, (size_t)a->count * sizeof *a->list);
         at += sizeof *a + (size_t)a->count * sizeof *a->list;
     }
-    free(data);
     return m;
 }
 
@@ -214,31 +200,46 @@ static many names_of(const many *m)
     return names;
 }
 
+static const void *arrivals_merge_give(void *what, size_t *bytes)
+{
+    return arrivals_merge_pack(what, NULL, bytes);
+}
+
+static bool arrivals_merge_take_below(void *what, void *theirs, size_t bytes)
+{
+    arrivals_place *place = what;
+    const many below = arrivals_merge_unpack(theirs, bytes);
+    place->asked[place->below++] = names_of(&below);
+    place->all = arrivals_merge_merge(place->all, below);
+    return true;
+}
+
+static const void *arrivals_merge_answer(void *what, size_t *bytes)
+{
+    arrivals_place *place = what;
+    many *asked = &place->asked[--place->below];
+    const void *answer = arrivals_merge_pack(place, asked, bytes);
+    free(asked->list);
+    return answer;
+}
+
+static bool arrivals_merge_hear(void *what, void *theirs, size_t bytes)
+{
+    arrivals_place *place = what;
+    arrivals_merge_replace(&place->all, arrivals_merge_unpack(theirs, bytes));
+    return true;
+}
+
 static many arrivals_merge_exchange(MPI_Comm comm, many mine)
 {
-    int rank, size, level = 0, bit = 1;
-    many asked[LEVELS];
-    PMPI_Comm_rank(comm, &rank);
-    PMPI_Comm_size(comm, &size);
-    for (; bit < size && !(rank & bit); bit <<= 1, level++) {
-        asked[level] = (many){0};
-        if (rank + bit >= size)
-            continue;
-        many theirs = receive_some(comm, rank + bit);
-        asked[level] = names_of(&theirs);
-        mine = arrivals_merge_merge(mine, theirs);
-    }
-    if (bit < size) {
-        send_some(comm, rank - bit, &mine, NULL);
-        arrivals_merge_replace(&mine, receive_some(comm, rank - bit));
-    }
-    while (level-- > 0) {
-        bit >>= 1;
-        if (rank + bit < size)
-            send_some(comm, rank + bit, &mine, &asked[level]);
-        free(asked[level].list);
-    }
-    return mine;
+    arrivals_place place = {.all = mine};
+    cco_service_merge(&(cco_merger){arrivals_merge_give, arrivals_merge_take_below, &place,
+                                    arrivals_merge_answer, arrivals_merge_hear},
+                      comm);
+    while (place.below > 0)
+        free(place.asked[--place.below].list);
+    free(place.sent);
+    return place.all;
 }
 
 /* What is left of a set. */

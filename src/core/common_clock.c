@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* common_clock.c - see common_clock.h.
  *
- * The first rank of each clock speaks for it.  These leaders compare their clocks along a binomial
- * tree, so that few errors add up, and each tells the ranks that have its clock. */
+ * The first rank of each clock speaks for it.  These leaders compare their clocks along the tree of
+ * service.h, so that few errors add up, and tell all ranks what they saw. */
 #include "core/common_clock.h"
 
 #include <stdlib.h>
@@ -33,7 +33,7 @@ static struct {
     int *clock_of;                 /* each rank; NULL if there is one clock */
     cco_clock_pair first;          /* of a leader and the one above it */
     int64_t seen;                  /* when rank 0 began the latest comparison */
-    cco_clock_line line, *all;     /* of all clocks, on rank 0 */
+    cco_clock_line line, *all;     /* this rank's, and of all clocks */
     int64_t planted_from;          /* CRESTA_DEBUG=clock */
 } here;
 
@@ -160,29 +160,16 @@ static cco_clock_pair common_clock_ask(MPI_Comm comm, int peer)
     return best;
 }
 
-static int top_bit(void)
-{
-    int bit = 1;
-    while (2 * bit < here.count)
-        bit *= 2;
-    return bit;
-}
-
-static bool common_clock_leads(void)
-{
-    return here.leaders[here.number] == here.rank;
-}
-
 static cco_clock_pair common_clock_compare(MPI_Comm comm)
 {
-    const int i = here.number;
+    int next[CCO_TREE_MOST], n = 0;
     cco_clock_pair pair = {0};
-    for (int bit = top_bit(); common_clock_leads() && bit > 0; bit /= 2) {
-        if (i % (2 * bit) == bit)
-            pair = common_clock_ask(comm, here.leaders[i - bit]);
-        else if (i % (2 * bit) == 0 && i + bit < here.count)
-            common_clock_answer(comm, here.leaders[i + bit]);
-    }
+    if (here.leaders[here.number] == here.rank)
+        n = cco_service_tree(here.number, here.count, next);
+    if (n > 0 && next[0] >= 0)
+        pair = common_clock_ask(comm, here.leaders[next[0]]);
+    for (int i = 1; i < n; i++)
+        common_clock_answer(comm, here.leaders[next[i]]);
     return pair;
 }
 
@@ -206,38 +193,24 @@ void cco_common_clock_begin(MPI_Comm comm)
     }
 }
 
-/* From the clock of rank 0 down the tree of the leaders, and to the ranks of each. */
-static void hand_down(MPI_Comm comm, cco_clock_line above)
+/* All lines from the clock of rank 0, which follow from those to the clocks above. */
+static void common_clock_lines(MPI_Comm comm, cco_clock_line above)
 {
-    const int i = here.number;
-    for (int bit = top_bit(); common_clock_leads() && bit > 0; bit /= 2) {
-        cco_clock_line theirs;
-        if (i % (2 * bit) == bit) {
-            cco_transfer_from(comm, here.leaders[i - bit], CLOCK_TAG, &theirs, sizeof theirs);
-            here.line = cco_clock_after(&above, &theirs);
-        } else if (i % (2 * bit) == 0 && i + bit < here.count) {
-            cco_transfer_to(comm, here.leaders[i + bit], CLOCK_TAG, &here.line, sizeof here.line);
-        }
-    }
-    if (!common_clock_leads())
-        cco_transfer_from(comm, here.leaders[i], CLOCK_TAG, &here.line, sizeof here.line);
-    for (int rank = here.rank + 1; common_clock_leads() && rank < here.size; rank++)
-        if (here.clock_of[rank] == i)
-            cco_transfer_to(comm, rank, CLOCK_TAG, &here.line, sizeof here.line);
-}
-
-static void gather_lines(MPI_Comm comm)
-{
-    if (here.rank != 0 && common_clock_leads())
-        cco_transfer_to(comm, 0, CLOCK_TAG, &here.line, sizeof here.line);
-    if (here.rank != 0)
-        return;
+    const size_t bytes = (size_t)here.count * sizeof *here.all;
+    int next[CCO_TREE_MOST];
     free(here.all);
-    here.all = calloc((size_t)here.count, sizeof *here.all);
+    here.all = calloc(1, bytes);
     if (here.all == NULL)
         cco_fatal("no memory for %d clocks", here.count);
-    for (int i = 1; i < here.count; i++)
-        cco_transfer_from(comm, here.leaders[i], CLOCK_TAG, &here.all[i], sizeof here.all[i]);
+    if (here.leaders[here.number] == here.rank && here.number > 0)
+        here.all[here.number] = above;
+    here.known = cco_service_allreduce(MPI_IN_PLACE, here.all, (int)bytes, MPI_BYTE, MPI_BOR,
+                                       comm) == MPI_SUCCESS;
+    for (int i = 1; here.known && i < here.count; i++) {
+        cco_service_tree(i, here.count, next);
+        here.all[i] = cco_clock_after(&here.all[i], &here.all[next[0]]);
+    }
+    here.line = here.all[here.number];
 }
 
 void cco_common_clock_compare(MPI_Comm comm)
@@ -248,8 +221,7 @@ void cco_common_clock_compare(MPI_Comm comm)
     here.seen = cco_clock_here();
     cco_service_all(true, comm);
     const cco_clock_pair last = common_clock_compare(comm);
-    hand_down(comm, cco_clock_through(&here.first, &last));
-    gather_lines(comm);
+    common_clock_lines(comm, cco_clock_through(&here.first, &last));
 }
 
 bool cco_common_clock(cco_clock_line *line, int *number)

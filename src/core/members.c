@@ -178,7 +178,7 @@ static bool members_take(void *what, void *theirs, size_t bytes)
 void cco_members_gather(MPI_Comm comm, cco_member_sets *sets)
 {
     cco_members_sort(sets);
-    if (cco_service_merge(&(cco_merger){members_give, members_take, sets}, comm))
+    if (cco_service_merge(&(cco_merger){members_give, members_take, sets, NULL, NULL}, comm))
         return;
     free(sets->list);
     *sets = (cco_member_sets){0};

@@ -98,7 +98,7 @@ static void sort_rows(cco_rows *rows)
 void cco_rows_merge(MPI_Comm comm, cco_rows *rows)
 {
     sort_rows(rows);
-    if (cco_service_merge(&(cco_merger){give_rows, take_rows, rows}, comm))
+    if (cco_service_merge(&(cco_merger){give_rows, take_rows, rows, NULL, NULL}, comm))
         return;
     free(rows->list);
     *rows = (cco_rows){0};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* service.c - see service.h.  A binomial tree, whose root is rank 0; rank r is below r less its
- * lowest bit.
+/* service.c - see service.h.  The tree is binomial, and its root is rank 0: rank r is below r less
+ * its lowest bit.
  *
  * All messages have one tag.  Which communicator one is of, stands at its head: a tag has too few
  * bits for that.  A thread that finds a message of another communicator leaves it for the thread
@@ -351,9 +351,15 @@ void cco_service_forget(MPI_Comm comm)
     }
 }
 
+/* Messages are as many words as hold them: so an int counts up to 16 GiB of data. */
+static int words_of(size_t bytes)
+{
+    return (int)((sizeof(head) + bytes + sizeof(uint64_t) - 1) / sizeof(uint64_t));
+}
+
 static head *new_message(size_t bytes)
 {
-    head *message = malloc(sizeof *message + bytes);
+    head *message = calloc((size_t)words_of(bytes), sizeof(uint64_t));
     if (message == NULL) /* to go on without it on one rank only would hang the others */
         cco_fatal("no memory for a message of %zu bytes", bytes);
     return message;
@@ -369,7 +375,7 @@ void cco_service_leave(MPI_Comm comm, int class)
     for (int rank = 0; t.via != MPI_COMM_NULL && rank < t.size; rank++) {
         MPI_Request request;
         if (rank != t.rank && !cco_watch_ended(comm, rank) &&
-            PMPI_Isend(message, sizeof *message, MPI_BYTE, rank_there(&t, rank), t.tag, t.via,
+            PMPI_Isend(message, words_of(0), MPI_UINT64_T, rank_there(&t, rank), t.tag, t.via,
                        &request) == MPI_SUCCESS &&
             !cco_ulfm()) /* see cco_ulfm_give_up */
             PMPI_Request_free(&request);
@@ -411,7 +417,7 @@ static int send_to(tree *t, int place, kind what, const void *data, size_t bytes
     *message = (head){t->id, what, bytes};
     if (bytes > 0)
         memcpy(message + 1, data, bytes);
-    rc = PMPI_Isend(message, (int)(sizeof *message + bytes), MPI_BYTE,
+    rc = PMPI_Isend(message, words_of(bytes), MPI_UINT64_T,
                     rank_there(t, service_rank_at(t, place)), t->tag, t->via, &request);
     while (rc == MPI_SUCCESS &&
            (rc = PMPI_Test(&request, &done, MPI_STATUS_IGNORE)) == MPI_SUCCESS && !done)
@@ -426,15 +432,15 @@ static int send_to(tree *t, int place, kind what, const void *data, size_t bytes
 /* With the lock: the first message from a rank there; NULL if none has come. */
 static head *take_one(const tree *t, int from, int *rc)
 {
-    int here = 0, bytes = 0;
+    int here = 0, words = 0;
     MPI_Message one;
     MPI_Status status;
     *rc = PMPI_Improbe(from, t->tag, t->via, &here, &one, &status);
     if (*rc != MPI_SUCCESS || !here)
         return NULL;
-    PMPI_Get_count(&status, MPI_BYTE, &bytes);
-    head *message = new_message((size_t)bytes);
-    *rc = PMPI_Mrecv(message, bytes, MPI_BYTE, &one, MPI_STATUS_IGNORE);
+    PMPI_Get_count(&status, MPI_UINT64_T, &words);
+    head *message = new_message((size_t)words * sizeof(uint64_t));
+    *rc = PMPI_Mrecv(message, words, MPI_UINT64_T, &one, MPI_STATUS_IGNORE);
     if (*rc == MPI_SUCCESS)
         return message;
     free(message);
@@ -508,47 +514,55 @@ static head *service_receive(tree *t, int place, kind what, int *rc)
     return NULL;
 }
 
-/* The bit by which a rank is below its parent; for the root, one that no rank has. */
-static int own_bit(const tree *t)
+int cco_service_tree(int place, int count, int next[CCO_TREE_MOST])
 {
-    int bit = 1;
-    while (t->rank != 0 ? !(t->rank & bit) : bit < t->size)
+    int bit = 1, n = 0;
+    while (place != 0 ? !(place & bit) : bit < count)
         bit <<= 1;
-    return bit;
+    next[n++] = place != 0 ? place - bit : NOBODY;
+    while ((bit >>= 1) > 0)
+        if (place + bit < count)
+            next[n++] = place + bit;
+    return n;
 }
 
-static int service_down(tree *t, void *data, size_t bytes)
+static int service_down(tree *t, const cco_merger *merge)
 {
-    const int own = own_bit(t);
-    int rc = MPI_SUCCESS;
-    head *message = t->rank != 0 ? service_receive(t, t->rank - own, DOWN, &rc) : NULL;
-    if (message != NULL && message->bytes != bytes)
-        service_refuse(t, t->rank - own);
-    if (message != NULL && bytes > 0)
-        memcpy(data, message + 1, bytes);
+    int rc = MPI_SUCCESS, next[CCO_TREE_MOST];
+    const int n = cco_service_tree(t->rank, t->size, next);
+    head *message = next[0] != NOBODY ? service_receive(t, next[0], DOWN, &rc) : NULL;
+    if (message != NULL && !merge->hear(merge->what, message + 1, message->bytes))
+        service_refuse(t, next[0]);
     free(message);
-    for (int bit = own >> 1; bit > 0 && rc == MPI_SUCCESS; bit >>= 1)
-        if (t->rank + bit < t->size)
-            rc = send_to(t, t->rank + bit, DOWN, data, bytes);
+    for (int i = 1; i < n && rc == MPI_SUCCESS; i++) {
+        size_t bytes = 0;
+        const void *data = merge->answer(merge->what, &bytes);
+        rc = send_to(t, next[i], DOWN, data, bytes);
+    }
     return rc;
 }
 
 static int service_up(tree *t, const cco_merger *merge)
 {
-    const int own = own_bit(t);
     size_t bytes = 0;
-    int rc = MPI_SUCCESS;
-    for (int place = t->rank + 1, bit = 1; bit < own && rc == MPI_SUCCESS;
-         bit <<= 1, place = t->rank + bit) {
-        head *message = place < t->size ? service_receive(t, place, UP, &rc) : NULL;
+    int rc = MPI_SUCCESS, next[CCO_TREE_MOST];
+    for (int i = cco_service_tree(t->rank, t->size, next) - 1; i > 0 && rc == MPI_SUCCESS; i--) {
+        head *message = service_receive(t, next[i], UP, &rc);
         if (message != NULL && !merge->take(merge->what, message + 1, message->bytes))
-            service_refuse(t, place);
+            service_refuse(t, next[i]);
         free(message);
     }
-    if (t->rank == 0 || rc != MPI_SUCCESS)
+    if (next[0] == NOBODY || rc != MPI_SUCCESS)
         return rc;
     const void *data = merge->give(merge->what, &bytes);
-    return send_to(t, t->rank - own, UP, data, bytes);
+    return send_to(t, next[0], UP, data, bytes);
+}
+
+/* Up, and down again with what comes of it. */
+static int service_both(tree *t, const cco_merger *merge)
+{
+    const int rc = service_up(t, merge);
+    return rc == MPI_SUCCESS && merge->answer != NULL ? service_down(t, merge) : rc;
 }
 
 /* What a reduction has so far. */
@@ -574,15 +588,28 @@ static bool take_sum(void *what, void *theirs, size_t bytes)
                                                                     s->type, s->op) == MPI_SUCCESS);
 }
 
+static bool hear_sum(void *what, void *theirs, size_t bytes)
+{
+    const sum *s = what;
+    if (bytes == s->bytes && bytes > 0)
+        memcpy(s->data, theirs, bytes);
+    return bytes == s->bytes;
+}
+
+static cco_merger merger_of(sum *s)
+{
+    return (cco_merger){give_sum, take_sum, s, give_sum, hear_sum};
+}
+
 void cco_service_meet(const cco_patience *patience)
 {
     tree t;
     sum nothing = {0};
+    const cco_merger merge = merger_of(&nothing);
     open_tree(&t, MPI_COMM_WORLD, patience);
     t.via = MPI_COMM_WORLD;
     t.tag = MEET;
-    if (service_up(&t, &(cco_merger){give_sum, take_sum, &nothing}) == MPI_SUCCESS)
-        service_down(&t, NULL, 0);
+    service_both(&t, &merge);
     close_tree(&t);
 }
 
@@ -629,8 +656,8 @@ static int service_reduce(tree *t, bool there, void *data, int count, MPI_Dataty
     if (!there)
         return reduce_by_mpi(t, data, count, type, op, bytes);
     sum all = {data, count, type, op, bytes};
-    const int rc = service_up(t, &(cco_merger){give_sum, take_sum, &all});
-    return service_end(t, rc == MPI_SUCCESS ? service_down(t, data, bytes) : rc);
+    const cco_merger merge = merger_of(&all);
+    return service_end(t, service_both(t, &merge));
 }
 
 /* True if they have a way for messages. */
@@ -651,15 +678,17 @@ bool cco_service_merge(const cco_merger *merge, MPI_Comm comm)
     tree t;
     cco_service_pass(comm, comm, TAG); /* unless it has a name */
     open_tree(&t, comm, NULL);
-    service_end(&t, service_up(&t, merge));
+    service_end(&t, service_both(&t, merge));
     return t.rank == 0;
 }
 
 int cco_service_bcast_among(void *data, size_t bytes, const cco_company *company)
 {
     tree t;
+    sum whole = {.data = data, .bytes = bytes};
+    const cco_merger merge = merger_of(&whole);
     if (open_among(&t, company))
-        return service_end(&t, service_down(&t, data, bytes));
+        return service_end(&t, service_down(&t, &merge));
     if (t.ranks != NULL)
         return MPI_ERR_COMM;
     if (t.rank != 0)
@@ -718,6 +747,12 @@ int cco_service_allgather(const void *mine, void *all, size_t bytes, MPI_Comm co
     memset(all, 0, (size_t)size * bytes);
     memcpy((char *)all + (size_t)rank * bytes, mine, bytes);
     return cco_service_allreduce(MPI_IN_PLACE, all, size * (int)bytes, MPI_BYTE, MPI_BOR, comm);
+}
+
+int cco_service_start_max(const int64_t *mine, int64_t *most, int count, MPI_Comm copy,
+                          MPI_Request *request)
+{
+    return PMPI_Iallreduce(mine, most, count, MPI_INT64_T, MPI_MAX, copy, request);
 }
 
 int cco_service_barrier(MPI_Comm comm)

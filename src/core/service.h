@@ -55,16 +55,24 @@ int cco_service_allreduce_patiently(const void *mine, void *all, int count, MPI_
  * that nobody takes do no harm, unless to a receive with MPI_ANY_TAG. */
 void cco_service_meet(const cco_patience *patience);
 
-/* How data of ranks become one on the way to rank 0. */
+/* How data of ranks become one on the way to rank 0, and what comes back. */
 typedef struct cco_merger {
     const void *(*give)(void *what, size_t *bytes);       /* this rank's, and of those below it */
     bool (*take)(void *what, void *theirs, size_t bytes); /* false: they are of another kind */
     void *what;
+    /* To those whose data were taken, the last first; NULL: nothing comes back. */
+    const void *(*answer)(void *what, size_t *bytes);
+    bool (*hear)(void *what, void *theirs, size_t bytes); /* false as above */
 } cco_merger;
 
 /* Merges the data of all ranks of a communicator of the library's own.  True on rank 0, which has
  * them then, without those of ranks that have ended. */
 bool cco_service_merge(const cco_merger *merge, MPI_Comm comm);
+
+/* The tree of `count` places: which is above a place (-1 for the first one), then those below it,
+ * the farthest first.  Returns how many these are together. */
+enum { CCO_TREE_MOST = 32 };
+int cco_service_tree(int place, int count, int next[CCO_TREE_MOST]);
 
 /* Some ranks of a communicator, which meet without the others: where it has a name, or messages of
  * it have a way. */
@@ -102,6 +110,11 @@ void cco_service_leave(MPI_Comm comm, int class);
 int cco_service_allgather(const void *mine, void *all, size_t bytes, MPI_Comm comm);
 
 int cco_service_barrier(MPI_Comm comm);
+
+/* Begins to find the largest of each number, on a communicator of the library's own, where nothing
+ * else is under way; for what may not wait. */
+int cco_service_start_max(const int64_t *mine, int64_t *most, int count, MPI_Comm copy,
+                          MPI_Request *request);
 
 /* True on all ranks if it is on each of them; false if the MPI fails. */
 bool cco_service_all(bool mine, MPI_Comm comm);

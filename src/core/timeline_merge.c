@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* timeline_merge.c - see timeline_merge.h.
  *
- * The ranks of a row add up their sums in a binomial tree; the first of each row sends to rank 0.
- * So no rank holds more than two sums, and rank 0 the rows. */
+ * Below each place of the tree are ranks that follow each other, so that their rows do, too. */
 #include "core/timeline_merge.h"
 
 #include <math.h>
@@ -10,9 +9,13 @@
 
 #include "core/log.h"
 #include "core/service.h"
-#include "core/transfer.h"
 
-enum { TIMELINE_TAG = 2 };
+/* What a rank has of itself and of those below it; the first row is its own. */
+typedef struct timeline_part {
+    cco_timeline_sum all; /* first: cco_timelines_free */
+    int first, count;
+    cco_timeline_row rows[];
+} timeline_part;
 
 int cco_timeline_each(int ranks, int most)
 {
@@ -59,12 +62,19 @@ void cco_timeline_resample(const cco_timeline *t, double tick_us, double bin_us,
         sum->least[i] = sum->most[i] = sum->row.busy[i];
 }
 
-void cco_timeline_absorb(cco_timeline_sum *into, const cco_timeline_sum *sum)
+static void timeline_merge_add_row(cco_timeline_row *into, const cco_timeline_row *row)
 {
     for (int i = 0; i < CCO_BINS; i++) {
-        into->row.busy[i] += sum->row.busy[i];
-        into->row.sampled[i] += sum->row.sampled[i];
-        into->row.waited[i] += sum->row.waited[i];
+        into->busy[i] += row->busy[i];
+        into->sampled[i] += row->sampled[i];
+        into->waited[i] += row->waited[i];
+    }
+}
+
+void cco_timeline_absorb(cco_timeline_sum *into, const cco_timeline_sum *sum)
+{
+    timeline_merge_add_row(&into->row, &sum->row);
+    for (int i = 0; i < CCO_BINS; i++) {
         into->least[i] = timeline_merge_smaller(into->least[i], sum->least[i]);
         into->most[i] = timeline_merge_larger(into->most[i], sum->most[i]);
         for (int coll = 0; coll < CCO_COLLECTIVES; coll++)
@@ -72,45 +82,23 @@ void cco_timeline_absorb(cco_timeline_sum *into, const cco_timeline_sum *sum)
     }
 }
 
-static void *timeline_merge_room_for(size_t count, size_t size)
+static const void *timeline_merge_give(void *what, size_t *bytes)
 {
-    void *room = calloc(count, size);
-    if (room == NULL)
-        cco_fatal("no memory for the timeline of the profile (%zu bytes)", count * size);
-    return room;
+    const timeline_part *part = what;
+    *bytes = sizeof *part + (size_t)part->count * sizeof part->rows[0];
+    return part;
 }
 
-/* The sum of a row comes to its first rank; `count` ranks from `first` on, this one is `me`. */
-static void timeline_merge_add_up(MPI_Comm comm, int first, int count, int me,
-                                  cco_timeline_sum *sum)
+static bool timeline_merge_take(void *what, void *theirs, size_t bytes)
 {
-    cco_timeline_sum *theirs = timeline_merge_room_for(1, sizeof *theirs);
-    for (int bit = 1; bit < count; bit <<= 1) {
-        if (me & bit) {
-            cco_transfer_to(comm, first + me - bit, TIMELINE_TAG, sum, sizeof *sum);
-            break;
-        }
-        if (me + bit >= count)
-            continue;
-        cco_transfer_from(comm, first + me + bit, TIMELINE_TAG, theirs, sizeof *theirs);
-        cco_timeline_absorb(sum, theirs);
-    }
-    free(theirs);
-}
-
-/* Rank 0 takes the rows of the others; its own is in `made->all`. */
-static void timeline_merge_gather(MPI_Comm comm, cco_timelines *made)
-{
-    const int rows = cco_timeline_each(made->ranks, made->each);
-    cco_timeline_sum *theirs = timeline_merge_room_for(1, sizeof *theirs);
-    made->rows = timeline_merge_room_for((size_t)rows, sizeof *made->rows);
-    made->rows[0] = made->all->row;
-    for (int i = 1; i < rows; i++) {
-        cco_transfer_from(comm, i * made->each, TIMELINE_TAG, theirs, sizeof *theirs);
-        made->rows[i] = theirs->row;
-        cco_timeline_absorb(made->all, theirs);
-    }
-    free(theirs);
+    timeline_part *mine = what;
+    const timeline_part *part = theirs;
+    (void)bytes;
+    cco_timeline_absorb(&mine->all, &part->all);
+    for (int i = 0; i < part->count; i++)
+        timeline_merge_add_row(&mine->rows[part->first - mine->first + i], &part->rows[i]);
+    mine->count = part->first - mine->first + part->count;
+    return true;
 }
 
 bool cco_timeline_longest(MPI_Comm comm, const double here[2], double longest[2])
@@ -133,25 +121,25 @@ cco_timelines cco_timeline_merge(MPI_Comm comm, const cco_timeline *mine, double
     made.bins = (int)timeline_merge_smaller(
         CCO_BINS, ceil(timeline_merge_larger(longest[1] / longest[0], 1)));
     made.each = cco_timeline_each(made.ranks, most);
-    made.all = timeline_merge_room_for(1, sizeof *made.all);
-    cco_timeline_resample(mine, tick_us, made.bin_us, made.all);
-    const int first = rank - rank % made.each;
-    const int count = (int)timeline_merge_smaller(made.each, made.ranks - first);
-    timeline_merge_add_up(comm, first, count, rank - first, made.all);
-    if (rank == 0) {
-        timeline_merge_gather(comm, &made);
-        return made;
-    }
-    if (rank == first)
-        cco_transfer_to(comm, 0, TIMELINE_TAG, made.all, sizeof *made.all);
-    cco_timelines_free(&made);
+    const int first = rank / made.each, rows = cco_timeline_each(made.ranks, made.each) - first;
+    timeline_part *part = calloc(1, sizeof *part + (size_t)rows * sizeof part->rows[0]);
+    if (part == NULL) /* to go on without it on one rank only would hang the others */
+        cco_fatal("no memory for %d rows of the profile's timeline", rows);
+    part->first = first;
+    part->count = 1;
+    cco_timeline_resample(mine, tick_us, made.bin_us, &part->all);
+    part->rows[0] = part->all.row;
+    made.all = &part->all;
+    made.rows = part->rows;
+    if (!cco_service_merge(
+            &(cco_merger){timeline_merge_give, timeline_merge_take, part, NULL, NULL}, comm))
+        cco_timelines_free(&made);
     return made;
 }
 
 void cco_timelines_free(cco_timelines *timelines)
 {
     free(timelines->all);
-    free(timelines->rows);
     timelines->all = NULL;
     timelines->rows = NULL;
 }

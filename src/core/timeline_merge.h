@@ -25,10 +25,10 @@ typedef struct cco_timeline_sum {
 
 typedef struct cco_timelines {
     double bin_us;
-    int bins;              /* in use */
-    int ranks, each;       /* a row has `each` ranks, the last one maybe fewer */
-    cco_timeline_sum *all; /* NULL: there are none */
-    cco_timeline_row *rows;
+    int bins;               /* in use */
+    int ranks, each;        /* a row has `each` ranks, the last one maybe fewer */
+    cco_timeline_sum *all;  /* NULL: there are none */
+    cco_timeline_row *rows; /* behind `all` */
 } cco_timelines;
 
 /* The fewest ranks that a row must have so that there are at most `most` rows. */

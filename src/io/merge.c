@@ -207,7 +207,7 @@ cco_io_sum *cco_io_merge(MPI_Comm comm, cco_io_record *record, double tick_us, d
     sum->ranks = ranks;
     const double bins = ceil(longest[1] / longest[0]);
     sum->bins = bins < 1 ? 1 : bins > CCO_BINS ? CCO_BINS : (int)bins;
-    if (cco_service_merge(&(cco_merger){io_merge_give, io_merge_take, sum}, comm))
+    if (cco_service_merge(&(cco_merger){io_merge_give, io_merge_take, sum, NULL, NULL}, comm))
         return sum;
     free(sum);
     return NULL;

@@ -11,6 +11,7 @@
 #include "core/data.h"
 #include "core/log.h"
 #include "core/pause.h"
+#include "core/service.h"
 #include "native/blocking_defects.h"
 #include "native/calls.h"
 #include "native/defects.h"
@@ -189,7 +190,7 @@ static int request_post(cco_validate_request *b)
 {
     const MPI_Comm comm = b->check.of->begun->comm;
     if (b->stage == AGREE || b->stage == JUDGE)
-        return PMPI_Iallreduce(b->mine, b->most, WORDS, MPI_INT64_T, MPI_MAX, comm, &b->request);
+        return cco_service_start_max(b->mine, b->most, WORDS, comm, &b->request);
     return cco_native_nonblocking(&cco_native[CCO_CALLER_INTERNAL], &b->again, &b->request);
 }
 

@@ -289,19 +289,24 @@ const char *cco_window_make(cco_window *w, size_t bytes, size_t zero, MPI_Comm c
 }
 
 /* A call that failed may have left the window exposed to ranks that put nothing any more, and MPICH
- * waits for them in MPI_Win_free.  So each rank hears who has exposed it, and puts nothing. */
+ * waits for them in MPI_Win_free.  So each rank hears whether the one that it would put to next has
+ * exposed it, and puts nothing. */
 static void end_epochs(const cco_window *w)
 {
-    const size_t size = (size_t)w->area.size;
-    bool *exposed = calloc(2 * size, sizeof *exposed), *mine = exposed + size;
-    bool waits = false;
+    const int size = w->area.size;
+    int rank, *next = calloc((size_t)size, sizeof *next);
+    bool *exposed = calloc((size_t)size, sizeof *exposed), waits = false;
     MPI_Group all, one;
-    if (exposed == NULL)
+    if (next == NULL || exposed == NULL)
         cco_fatal("no memory to free a window");
-    for (size_t i = 0; i < size && w->open != NULL; i++)
-        waits = (mine[i] = w->open[i]) || waits;
-    PMPI_Alltoall(mine, sizeof *mine, MPI_BYTE, exposed, sizeof *mine, MPI_BYTE, w->copy);
-    if (w->turned_to >= 0 && exposed[w->turned_to]) {
+    PMPI_Comm_rank(w->copy, &rank);
+    cco_service_allgather(&w->turned_to, next, sizeof *next, w->copy);
+    for (int i = 0; i < size && w->open != NULL; i++) {
+        exposed[i] = w->open[i] && next[i] == rank;
+        waits = w->open[i] || waits;
+    }
+    cco_service_allreduce(MPI_IN_PLACE, exposed, size, MPI_BYTE, MPI_BOR, w->copy);
+    if (w->turned_to >= 0 && exposed[rank]) {
         PMPI_Win_get_group(w->win, &all);
         PMPI_Group_incl(all, 1, &w->turned_to, &one);
         PMPI_Win_start(one, 0, w->win);
@@ -312,6 +317,7 @@ static void end_epochs(const cco_window *w)
     if (waits)
         PMPI_Win_wait(w->win);
     free(exposed);
+    free(next);
 }
 
 static void window_end(void *what)
