@@ -12,7 +12,7 @@ set(src "${PROJECT_SOURCE_DIR}/src")
 set(for "${PROJECT_SOURCE_DIR}/fortran")
 
 file(GLOB CRESTA_COUNTED CONFIGURE_DEPENDS
-     ${src}/core/*.c ${src}/io/*.c ${src}/sched/*.c ${src}/algo/*.c ${src}/algo/*/*.c
+     ${src}/core/*.c ${src}/mpi/*.c ${src}/io/*.c ${src}/sched/*.c ${src}/algo/*.c ${src}/algo/*/*.c
      ${src}/transport/*/*.c
      ${src}/native/*.c ${src}/plan/*.c ${src}/model/*.c ${src}/progress/*.c ${src}/tune/*.c
      ${src}/record/*.c ${src}/race/*.c ${src}/validate/*.c ${src}/rollcall/*.c ${src}/match/*.c

@@ -11,6 +11,7 @@
 #include "core/wait.h"
 #include "observe/where_comm.h"
 #include "cresta_sp_coll.h"
+#include "mpi/grequest.h"
 #include "progress/operation_pool.h"
 #include "progress/queue.h"
 
@@ -48,13 +49,13 @@ bool cco_all_complete(int count, const MPI_Request requests[], int *at)
     int over = 1;
     while (over && requests != NULL && *at < count) {
         const MPI_Request request = requests[*at];
-        cco_operation_only_test(request);
+        cco_grequest_only_test(request);
         if (request != MPI_REQUEST_NULL &&
             PMPI_Request_get_status(request, &over, MPI_STATUS_IGNORE) != MPI_SUCCESS)
             over = 1; /* its end says what is wrong */
         *at += over;
     }
-    cco_operation_only_test(MPI_REQUEST_NULL);
+    cco_grequest_only_test(MPI_REQUEST_NULL);
     return over;
 }
 

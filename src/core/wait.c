@@ -14,6 +14,7 @@
 #include "core/pause.h"
 #include "core/service.h"
 #include "core/thread_count.h"
+#include "mpi/grequest.h"
 
 /* Calls after which everything has been moved: Open MPI looks at its sockets in every eighth only,
  * in MPICH what arrived in one call is answered in another. */
@@ -34,30 +35,9 @@ int cco_wait(MPI_Request *request)
  * communicator it might find one.) */
 static MPI_Request never = MPI_REQUEST_NULL;
 
-static int core_wait_query(void *extra, MPI_Status *status)
-{
-    (void)extra;
-    PMPI_Status_set_elements(status, MPI_BYTE, 0);
-    PMPI_Status_set_cancelled(status, 0);
-    return MPI_SUCCESS;
-}
-
-static int nothing_to_free(void *extra)
-{
-    (void)extra;
-    return MPI_SUCCESS;
-}
-
-static int nothing_to_cancel(void *extra, int complete)
-{
-    (void)extra, (void)complete;
-    return MPI_SUCCESS;
-}
-
 void cco_mpi_progress_begin(void)
 {
-    if (PMPI_Grequest_start(core_wait_query, nothing_to_free, nothing_to_cancel, NULL, &never) !=
-        MPI_SUCCESS)
+    if (cco_grequest_empty(&never) != MPI_SUCCESS)
         never = MPI_REQUEST_NULL;
 }
 

@@ -2,7 +2,6 @@
 /* begin.c - see begin.h. */
 #include "progress/begin.h"
 
-#include "core/log.h"
 #include "core/progress_thread.h"
 #include "progress/operation_pool.h"
 #include "progress/queue.h"
@@ -47,8 +46,7 @@ int cco_operation_begin(cco_comm *state, const cco_way *way, const cco_call *cal
         return begin_give_up(o, rc);
     if (cco_profile_active && !o->shares) /* what comes after sizes is not known yet */
         cco_internode_traffic_add(&state->between, &o->plan->sends);
-    if (cco_operation_request(o, request) != MPI_SUCCESS)
-        cco_fatal("the MPI refuses a generalized request");
+    cco_operation_request(o, request);
     if (cco_coll_streams(call->coll))
         cco_partial_request_add(&o->streamed, *request, o, o->bound.out.blocks);
     const cco_progress_level kind = o->level;

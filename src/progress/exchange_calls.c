@@ -12,7 +12,6 @@
 #include "core/data.h"
 #include "core/dup_bare.h"
 #include "core/log.h"
-#include "core/our_requests.h"
 #include "core/pause.h"
 #include "core/progress_thread.h"
 #include "core/ulfm.h"
@@ -137,7 +136,7 @@ static void exchange_calls_tell(cco_exchange_call *c)
 /* From the completion on it may be the program's again. */
 static void exchange_calls_finish(cco_exchange_call *c)
 {
-    const MPI_Request request = c->request;
+    const MPI_Request request = c->grequest.request;
     if (!c->runs)
         c->x.came = 0;
     cco_exchange_sort(&c->x);
@@ -204,39 +203,16 @@ static void exchange_calls_push(cco_exchange_call *c)
         ;
 }
 
-/* As of an operation without a message: an empty status. */
-static int exchange_calls_query(void *extra, MPI_Status *status)
+static void exchange_calls_give_back(void *what)
 {
-    const cco_exchange_call *c = extra;
-    PMPI_Status_set_elements(status, MPI_BYTE, 0);
-    PMPI_Status_set_cancelled(status, 0);
-    status->MPI_SOURCE = MPI_ANY_SOURCE;
-    status->MPI_TAG = MPI_ANY_TAG;
-    return cco_operation_only_tests(c->request) ? MPI_SUCCESS : c->error;
-}
-
-static int exchange_calls_give_back(void *extra)
-{
-    cco_exchange_end(extra);
-    cco_our_requests_add(-1);
-    return MPI_SUCCESS;
-}
-
-static int exchange_calls_cancel(void *extra, int complete)
-{
-    (void)extra, (void)complete;
-    return MPI_SUCCESS;
+    cco_exchange_end(what);
 }
 
 void cco_exchange_start(cco_exchange_call *c, MPI_Request *request)
 {
     exchange_calls_copy(c);
-    cco_our_requests_add(1); /* before MPI_Wait can have the request */
-    const int rc = PMPI_Grequest_start(exchange_calls_query, exchange_calls_give_back,
-                                       exchange_calls_cancel, c, &c->request);
-    *request = c->request;
-    if (rc != MPI_SUCCESS)
-        cco_fatal("CRESTA_Exchange_begin: the MPI could not make a request"); /* the others wait */
+    c->grequest = (cco_grequest){.rc = &c->error, .ended = exchange_calls_give_back, .what = c};
+    cco_grequest_start(&c->grequest, request);
     cco_progress_thread_count(1, CCO_PROGRESS_MPI);
     exchange_calls_push(c);
     cco_queue_progress(true);

@@ -152,7 +152,7 @@ cco_exchange_call *cco_exchanges_next(cco_exchanges *all)
         cco_fatal("CRESTA_Exchange: no memory"); /* the others wait for this rank */
     const cco_exchange x = c->x;
     *c = (cco_exchange_call){
-        .of = all, .x = x, .number = all->begun++, .request = MPI_REQUEST_NULL};
+        .of = all, .x = x, .number = all->begun++, .grequest = {.request = MPI_REQUEST_NULL}};
     while (*link != NULL)
         link = &(*link)->later;
     *link = c;

@@ -14,6 +14,7 @@
 #include <pthread.h>
 
 #include "core/comm.h"
+#include "mpi/grequest.h"
 #include "progress/exchange.h"
 
 typedef enum cco_exchange_phase {
@@ -30,13 +31,13 @@ typedef struct cco_exchange_call {
     int error;               /* of the arguments, or of what happened */
     int *sources, *elements; /* of the program: what has come */
     cco_exchange x;
-    void *copied;        /* memory that holds what is sent, freed when that has been; or NULL */
-    void *copies;        /* of the lists, and the type is a copy; NULL: they are the program's */
-    unsigned number;     /* in the order of begins */
-    unsigned idle;       /* polls that moved nothing, one after the other */
-    bool runs;           /* it has its tags */
-    int phase;           /* cco_exchange_phase */
-    MPI_Request request; /* MPI_REQUEST_NULL: of a blocking call */
+    void *copied;          /* memory that holds what is sent, freed when that has been; or NULL */
+    void *copies;          /* of the lists, and the type is a copy; NULL: they are the program's */
+    unsigned number;       /* in the order of begins */
+    unsigned idle;         /* polls that moved nothing, one after the other */
+    bool runs;             /* it has its tags */
+    int phase;             /* cco_exchange_phase */
+    cco_grequest grequest; /* MPI_REQUEST_NULL: of a blocking call */
     struct cco_exchange_call *next;  /* of those that are polled, */
     struct cco_exchange_call *later; /* and of its communicator */
 } cco_exchange_call;

@@ -8,6 +8,7 @@
 #ifndef CCO_OPERATION_H
 #define CCO_OPERATION_H
 
+#include "mpi/grequest.h"
 #include "plan/scheduled.h"
 #include "progress/copies.h"
 #include "progress/round_time.h"
@@ -51,7 +52,7 @@ typedef struct cco_operation {
     cco_ending ending;
     size_t kept;        /* bytes of memory, while it is idle */
     cco_copies *copies; /* of what the call points to, NULL if none */
-    MPI_Request request;
+    cco_grequest grequest;
     cco_partial_request streamed; /* by it, where blocks may be asked for, */
     cco_block_progress *landing;  /* and those that are there; NULL until somebody asks */
     bool ended;                   /* nobody progresses it any more, nor adds to the landing */

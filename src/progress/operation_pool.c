@@ -8,7 +8,6 @@
 
 #include "core/failure.h"
 #include "core/log.h"
-#include "core/our_requests.h"
 #include "core/own_lines.h"
 #include "core/ulfm.h"
 #include "plan/hooked.h"
@@ -349,50 +348,16 @@ void cco_operation_pool_return(cco_operation *o)
     operation_pool_one_user_less(pool);
 }
 
-static _Thread_local MPI_Request only_tested; /* 0 is none of ours in either MPI */
-
-void cco_operation_only_test(MPI_Request request)
+static void operation_pool_give_back(void *what)
 {
-    only_tested = request;
-}
-
-bool cco_operation_only_tests(MPI_Request request)
-{
-    return only_tested == request;
-}
-
-/* As of an operation without a message: an empty status. */
-static int operation_pool_query(void *extra, MPI_Status *status)
-{
-    const cco_operation *o = extra;
-    PMPI_Status_set_elements(status, MPI_BYTE, 0);
-    PMPI_Status_set_cancelled(status, 0);
-    status->MPI_SOURCE = MPI_ANY_SOURCE;
-    status->MPI_TAG = MPI_ANY_TAG;
-    return cco_operation_only_tests(o->request) ? MPI_SUCCESS : o->rc;
-}
-
-static int operation_pool_give_back(void *extra)
-{
-    cco_operation *o = extra;
+    cco_operation *o = what;
     if (cco_coll_streams(o->call.coll))
         cco_partial_request_remove(&o->streamed);
     cco_operation_pool_return(o);
-    cco_our_requests_add(-1);
-    return MPI_SUCCESS;
 }
 
-static int operation_pool_cancel(void *extra, int complete)
+void cco_operation_request(cco_operation *o, MPI_Request *request)
 {
-    (void)extra, (void)complete;
-    return MPI_SUCCESS;
-}
-
-int cco_operation_request(cco_operation *o, MPI_Request *request)
-{
-    cco_our_requests_add(1); /* before MPI_Wait can have the request */
-    const int rc = PMPI_Grequest_start(operation_pool_query, operation_pool_give_back,
-                                       operation_pool_cancel, o, request);
-    o->request = *request;
-    return rc;
+    o->grequest = (cco_grequest){.rc = &o->rc, .ended = operation_pool_give_back, .what = o};
+    cco_grequest_start(&o->grequest, request);
 }

@@ -38,14 +38,7 @@ int cco_operation_pool_cause(cco_operation_pool *pool, cco_unlike *unlike, int e
 /* Puts an operation that has no request back into the pool. */
 void cco_operation_pool_return(cco_operation *o);
 
-/* Makes its request, which returns it to the pool when the program has ended it.  Returns
- * MPI_SUCCESS or an MPI error class. */
-int cco_operation_request(cco_operation *o, MPI_Request *request);
-
-/* From now on this thread only tests `request`, until it names another or MPI_REQUEST_NULL.  The
- * error of an operation that failed is reported when its request ends, not by such a test: an
- * error handler must not be called twice. */
-void cco_operation_only_test(MPI_Request request);
-bool cco_operation_only_tests(MPI_Request request); /* whether it does */
+/* Makes its request, which returns it to the pool when the program has ended it. */
+void cco_operation_request(cco_operation *o, MPI_Request *request);
 
 #endif

@@ -8,16 +8,15 @@
 #ifndef CCO_PARTIAL_REQUEST_H
 #define CCO_PARTIAL_REQUEST_H
 
-#include "core/mpi_compat.h"
+#include "mpi/request_table.h"
 
 struct cco_operation; /* progress/operation.h */
 
 typedef struct cco_partial_request {
-    MPI_Request request;
+    cco_request_entry entry;         /* first */
     struct cco_operation *operation; /* NULL: the MPI's own */
     int blocks;                      /* that it receives */
     int told;                        /* of which the program knows */
-    struct cco_partial_request *next;
 } cco_partial_request;
 
 /* An operation of ours has this request from now on, or no more. */

@@ -101,7 +101,7 @@ static void stop_counting(cco_operation *o)
  * requests are complete: waits rely on that. */
 static void queue_end(cco_operation *o)
 {
-    const MPI_Request request = o->request;
+    const MPI_Request request = o->grequest.request;
     if (o->rc != MPI_SUCCESS)
         o->rc = cco_operation_pool_cause(o->pool, o->own.unlike, o->rc);
     cco_operation_end(o);
