@@ -321,7 +321,7 @@ def header_check(table: list[Collective]) -> str:
         "/* Compiles only if the table agrees with this "
         "MPI's mpi.h: each PMPI_x is assigned to a pointer to the\n"
         " * function that the table describes. */\n"
-        '#include "crestacoll.h"\n\n#include "core/mpi_compat.h"\n\nint main(void)\n{\n'
+        '#include "crestacoll.h"\n\n#include "mpi/mpi_compat.h"\n\nint main(void)\n{\n'
         + body
         + "    return 0;\n}\n"
     )

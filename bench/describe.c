@@ -7,7 +7,7 @@
 
 #include "algo/algo.h"
 #include "core/config.h"
-#include "core/mpi_compat.h"
+#include "mpi/mpi_compat.h"
 #include "model/registry.h"
 #include "tune/rules.h"
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "core/core_place.h"
-#include "core/mpi_compat.h"
+#include "mpi/mpi_compat.h"
 #include "explain.h"
 #include "simulator/sim.h"
 

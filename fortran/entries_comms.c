@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "api/set_up.h"
-#include "core/mpi_compat.h"
+#include "mpi/mpi_compat.h"
 #include "core/next.h"
 #include "handles.h"
 

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "core/mpi_compat.h"
+#include "mpi/mpi_compat.h"
 
 /* Counts in arrays are handed on as they are. */
 _Static_assert(sizeof(MPI_Fint) == sizeof(int),

@@ -4,7 +4,7 @@
 #ifndef CCO_INTERPOSE_SYMBOLS_H
 #define CCO_INTERPOSE_SYMBOLS_H
 
-#include "core/mpi_compat.h"
+#include "mpi/mpi_compat.h"
 
 #define CCO_F_ALIAS(name, target, parameters)                                                      \
     CCO_EXPORT void name parameters __attribute__((alias(#target)));

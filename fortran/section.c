@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "core/log.h"
-#include "core/mpi_compat.h"
+#include "mpi/mpi_compat.h"
 #include "record/recorder.h"
 
 static bool has_gaps(const CFI_cdesc_t *a)

@@ -5,7 +5,7 @@
 #define CCO_SECTION_H
 
 #include <ISO_Fortran_binding.h>
-#include "core/mpi_compat.h"
+#include "mpi/mpi_compat.h"
 #include <stdbool.h>
 
 typedef struct cco_f_section {

@@ -23,13 +23,13 @@ SOURCES = {
         "transport/shm/run.h": "how far this rank writes ahead: its readers see no difference",
     },
     r"\bcco_mpi_yields\(": {
-        "core/mpi_yields.c": "its definition", "core/mpi_yields.h": "its definition",
+        "mpi/mpi_behavior.c": "its definition", "mpi/mpi_behavior.h": "its definition",
         "core/polite.c": "how this rank waits", "core/wait.c": "how this rank waits",
     },
     r"PMPI_Query_thread": {
         "core/profile.c": "whether this rank locks its own timeline",
         "io/record.c": "whether this rank locks its own record",
-        "core/mpi_yields.c": "the level that Open MPI has, and keeps",
+        "mpi/mpi_behavior.c": "the level that Open MPI has, and keeps",
         "api/progress.c": "becomes the fact `progress`", "interpose/wait.c": "how this rank waits",
         "core/snapshot.c": "whether this rank writes what it has counted",
         "transport/rma/window.c": "agreed on by cco_service_all",

@@ -123,12 +123,12 @@ def check_library(report, library, options, *good):
 
 def check_data_are_weak(report, library):
     """Handles of Open MPI are data of libmpi, which the loader wants at once unless they are weak
-    (src/core/mpi_compat.h): the launcher of the program, which has no MPI, would not start."""
+    (src/mpi/mpi_compat.h): the launcher of the program, which has no MPI, would not start."""
     done = subprocess.run(["nm", "-D", "--undefined-only", "-P", str(library)],
                           capture_output=True, text=True, check=True)
     for name, kind in re.findall(r"^(ompi_\w+)\S* (\w)", done.stdout, re.M):
         if kind == "U":
-            report.add(library, 1, f"{name} is not weak: add it to src/core/mpi_compat.h")
+            report.add(library, 1, f"{name} is not weak: add it to src/mpi/mpi_compat.h")
 
 
 def check_memory(report, library):

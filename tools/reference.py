@@ -1,13 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""reference.py - writes the generated parts of docs/reference, from the code that they describe.
+"""reference.py - writes what is generated of docs/reference and docs/mpi-defects.md, from the code
+that it describes.
 
     .venv/bin/python tools/reference.py           write the pages (make reference)
     .venv/bin/python tools/reference.py --check   write nothing; exit 1 if a page is out of date
 
 A generated part stands between `<!-- generated: NAME -->` and `<!-- end -->`; all else in a page is
 written by hand. Every function of the C headers and every environment variable needs a heading in
-its page. Needs the Python packages of .venv, because it asks the command line for its help.
+its page; code asks for every row of src/mpi/quirks.def, and tests/mpi/mpi_bugs shows what it names.
+Needs the Python packages of .venv, because it asks the command line for its help.
 """
 import json
 import os
@@ -23,6 +25,8 @@ from crestacoll.cli import main as command_line  # noqa: E402
 from table import FORMS, c_parameters, read_table, wrap  # noqa: E402
 
 PAGES = ROOT / "docs/reference"
+QUIRKS = ROOT / "src/mpi/quirks.def"
+STRINGS = re.compile(r'(?:"(?:[^"\\]|\\.)*"\s*)+')
 PART = re.compile(r"(<!-- generated: ([\w.-]+) -->\n).*?(<!-- end -->)", re.S)
 WIDTH = 96
 BYTES = {
@@ -167,6 +171,7 @@ PARTS = {
     "overlap.json": lambda: schema_table("overlap"),
     "explore.json": lambda: schema_table("explore"),
     "machine.json": lambda: schema_table("machine"),
+    "mpi-defects": lambda: defects(),
 }
 
 
@@ -184,10 +189,38 @@ def missing_headings():
             yield f"docs/reference/environment.md: no heading for CRESTA_{name}"
 
 
+def quirks():
+    """[name, functions that show it, MPIs, call, what happens, what crestacoll does]"""
+    for row in re.split(r"^CCO_QUIRK\(", QUIRKS.read_text(), flags=re.M)[1:]:
+        texts = ["".join(re.findall(r'"((?:[^"\\]|\\.)*)"', text)).replace('\\"', '"')
+                 for text in STRINGS.findall(row)]
+        yield [row.split(",")[0], texts[0].split(), *texts[1:]]
+
+
+def defects():
+    """The table of what code asks for."""
+    lines = ["| MPI | call | what happens | what crestacoll does |", "|---|---|---|---|"]
+    for _, shown, mpis, call, what, does in quirks():
+        by = f" ({', '.join(f'`{name}`' for name in shown)})" if shown else ""
+        lines.append(f"| {mpis} | {call} | {what}{by} | {does} |")
+    return "\n".join(lines)
+
+
+def wrong_quirks():
+    """Rows for which no code asks, and functions that are none."""
+    code = "".join(path.read_text() for path in (ROOT / "src").rglob("*.[ch]"))
+    bugs = "".join(path.read_text() for path in (ROOT / "tests/mpi").glob("mpi_bugs*.[ch]"))
+    for name, shown, *_ in quirks():
+        if not re.search(rf"\bcco_quirk_{name}\b", code):
+            yield f"src/mpi/quirks.def: no code asks for {name}"
+        yield from (f"src/mpi/quirks.def: {name} is shown by {bug}, which mpi_bugs has not"
+                    for bug in shown if not re.search(rf"\b{bug}\b", bugs))
+
+
 def main():
     check, wrong = "--check" in sys.argv[1:], []
     os.environ.pop("COLUMNS", None)
-    for page in sorted(PAGES.glob("*.md")):
+    for page in [*sorted(PAGES.glob("*.md")), ROOT / "docs/mpi-defects.md"]:
         text = page.read_text()
         new = PART.sub(lambda found: f"{found[1]}{PARTS[found[2]]().rstrip()}\n{found[3]}", text)
         if new != text and check:
@@ -195,7 +228,7 @@ def main():
         elif new != text:
             page.write_text(new)
             print(f"wrote {page.relative_to(ROOT)}")
-    wrong += missing_headings()
+    wrong += [*missing_headings(), *wrong_quirks()]
     print("\n".join(wrong) or "reference: ok")
     return bool(wrong)
 

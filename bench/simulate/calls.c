@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "../asked.h"
-#include "core/mpi_compat.h"
+#include "mpi/mpi_compat.h"
 #include "../even.h"
 #include "../graph.h"
 #include "plan/preset.h"

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/mpi_compat.h"
+#include "mpi/mpi_compat.h"
 #include "sched/step.h"
 
 static bool more(uint32_t **list, size_t *room, size_t n)

@@ -10,7 +10,7 @@
 #include "core/device.h"
 #include "core/log.h"
 #include "core/world.h"
-#include "native/epochs.h"
+#include "mpi/mpi_behavior.h"
 
 /* The file that the program gets a function of the MPI from; NULL if nobody has it. */
 static void *atomics_file_of(const char *name)
@@ -26,18 +26,21 @@ static void *atomics_file_of(const char *name)
  * cannot call. */
 static bool atomics_reached(void)
 {
-    static const char *const calls[] = {
-        "MPI_Accumulate",   "MPI_Raccumulate",      "MPI_Get_accumulate",   "MPI_Rget_accumulate",
-        "MPI_Fetch_and_op", "MPI_Compare_and_swap",
+    static const char *const calls[] = {"MPI_Accumulate",
+                                        "MPI_Raccumulate",
+                                        "MPI_Get_accumulate",
+                                        "MPI_Rget_accumulate",
+                                        "MPI_Fetch_and_op",
+                                        "MPI_Compare_and_swap",
 #if defined(CRESTA_HAVE_LARGE_COUNT)
-        "MPI_Accumulate_c", "MPI_Raccumulate_c",    "MPI_Get_accumulate_c", "MPI_Rget_accumulate_c",
+                                        "MPI_Accumulate_c",
+                                        "MPI_Raccumulate_c",
+                                        "MPI_Get_accumulate_c",
+                                        "MPI_Rget_accumulate_c",
 #endif
-#if defined(OPEN_MPI)
-        "mpi_accumulate_",  "mpi_accumulate_f08_"
-#else
-        "mpi_accumulate_f08ts_", "mpi_accumulate_f08ts_large_"
-#endif
-    };
+                                        CCO_OPEN_MPI ? "mpi_accumulate_" : "mpi_accumulate_f08ts_",
+                                        CCO_OPEN_MPI ? "mpi_accumulate_f08_"
+                                                     : "mpi_accumulate_f08ts_large_"};
     const void *file = atomics_file_of("MPI_Win_allocate");
     bool same = file != NULL;
     for (size_t i = 0; same && i < sizeof calls / sizeof calls[0]; i++) {

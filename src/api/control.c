@@ -6,7 +6,7 @@
 #include "api/dispatch.h"
 #include "core/config.h"
 #include "core/log.h"
-#include "core/mpi_check.h"
+#include "mpi/mpi_check.h"
 #include "core/raise.h"
 #include "observe/observe.h"
 #include "tune/agree.h"

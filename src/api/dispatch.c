@@ -16,7 +16,7 @@
 #include "core/progress_thread.h"
 #include "core/log.h"
 #include "core/raise.h"
-#include "core/mpi_compat.h"
+#include "mpi/mpi_compat.h"
 #include "core/snapshot.h"
 #include "core/timeline.h"
 #include "native/calls.h"

@@ -3,7 +3,7 @@
 #ifndef CCO_API_EXCHANGE_H
 #define CCO_API_EXCHANGE_H
 
-#include "core/mpi_compat.h"
+#include "mpi/mpi_compat.h"
 #include "progress/exchange.h"
 
 /* CRESTA_Exchange_take of the exchange that got `which` as its `sources`; NULL: of the oldest.  In

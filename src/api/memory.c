@@ -4,7 +4,7 @@
 
 #include "api/set_up.h"
 #include "api/dispatch.h"
-#include "core/mpi_check.h"
+#include "mpi/mpi_check.h"
 #include "core/raise.h"
 #include "model/shm_memory.h"
 

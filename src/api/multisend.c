@@ -8,7 +8,7 @@
 #include "api/multisend_lists.h"
 #include "core/pause.h"
 #include "cresta_multisend.h"
-#include "native/defects.h"
+#include "mpi/quirks.h"
 #include "progress/queue.h"
 
 /* gcc takes MPICH's MPI_STATUSES_IGNORE, the address 1, for an array. */
@@ -274,7 +274,7 @@ static int leave_failed(CRESTA_Multisend m, int n)
 /* What has ended; where a status would not say that it has failed, one after the other. */
 static int test_some(CRESTA_Multisend m, int *n)
 {
-    if (!cco_some_defect())
+    if (!cco_quirk_some_persistent())
         return PMPI_Testsome(m->count, m->requests, n, m->ended, m->statuses);
     int over = 0, at = MPI_UNDEFINED;
     const int rc = PMPI_Testany(m->count, m->requests, &at, &over, m->statuses);

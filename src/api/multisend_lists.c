@@ -8,7 +8,7 @@
 #include "api/dispatch.h"
 #include "core/channel.h"
 #include "core/log.h"
-#include "core/service.h"
+#include "mpi/service.h"
 #include "core/teardown.h"
 
 static const char lists_key; /* its address is the key */

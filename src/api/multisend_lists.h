@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "core/mpi_compat.h"
+#include "mpi/mpi_compat.h"
 
 enum {
     CCO_LISTS_TAGS = 32767, /* that every MPI has; 0 is of CRESTA_Sneighbor_alltoall */

@@ -11,7 +11,7 @@
 #include "core/log.h"
 #include "core/profile_json.h"
 #include "core/profile_merge.h"
-#include "core/ulfm.h"
+#include "mpi/ulfm.h"
 #include "core/world.h"
 #include "io/write.h"
 #include "validate/validate.h"

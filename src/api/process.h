@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-#include "core/mpi_compat.h"
+#include "mpi/mpi_compat.h"
 
 typedef enum cco_phase {
     CCO_UNREAD, /* the environment has not been read yet */

@@ -11,11 +11,11 @@
 #include "core/comm.h"
 #include "core/common_clock.h"
 #include "core/config.h"
-#include "core/mpi_compat.h"
+#include "mpi/mpi_compat.h"
 #include "core/profile_json.h"
 #include "core/profile_merge.h"
 #include "core/profile_waiting.h"
-#include "core/service.h"
+#include "mpi/service.h"
 #include "core/snapshot.h"
 #include "core/world.h"
 

@@ -6,7 +6,7 @@
 #ifndef CCO_PROFILING_H
 #define CCO_PROFILING_H
 
-#include "core/mpi_compat.h"
+#include "mpi/mpi_compat.h"
 
 /* Counts from here on, beside a profile of the whole run if there is one (CRESTA_PROFILE). */
 CCO_EXPORT int cresta_profile_start(void);

@@ -2,9 +2,9 @@
 /* repair.c - CRESTA_Comm_repair: a communicator of the ranks that are left. */
 #include "api/dispatch.h"
 #include "core/log.h"
-#include "core/mpi_check.h"
+#include "mpi/mpi_check.h"
 #include "core/raise.h"
-#include "core/ulfm.h"
+#include "mpi/ulfm.h"
 
 /* The old name, so that rules for it hold, and errors returned until it is ready. */
 static int take_over(MPI_Comm comm, MPI_Comm made)

@@ -8,7 +8,7 @@
 #include "core/exact_fold.h"
 #include "core/float_state.h"
 #include "core/log.h"
-#include "core/mpi_check.h"
+#include "mpi/mpi_check.h"
 #include "core/raise.h"
 #include "record/recorder.h"
 

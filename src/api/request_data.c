@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "core/data.h"
-#include "core/our_requests.h"
+#include "mpi/grequest.h"
 #include "core/progress_thread.h"
 #include "mpi/request_table.h"
 

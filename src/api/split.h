@@ -9,7 +9,7 @@
 #include "api/progress.h"
 #include "core/comm.h"
 #include "core/config.h"
-#include "core/our_requests.h"
+#include "mpi/grequest.h"
 #include "cresta_sp_coll.h"
 
 /* True while a call without arrays is nothing but the MPI's own. */

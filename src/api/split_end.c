@@ -12,6 +12,7 @@
 #include "observe/where_comm.h"
 #include "cresta_sp_coll.h"
 #include "mpi/grequest.h"
+#include "mpi/quirks.h"
 #include "progress/operation_pool.h"
 #include "progress/queue.h"
 
@@ -70,15 +71,13 @@ static __typeof__(&PMPI_Waitall) tool_of_ends(void)
 /* All are over.  Open MPI 5 loses their errors in MPI_Waitall (docs/mpi-defects.md). */
 static int end_by_mpi(int count, MPI_Request requests[])
 {
-#if defined(OMPI_MAJOR_VERSION) && OMPI_MAJOR_VERSION >= 5
-    int rc, done;
+    int rc, done = 0;
+    if (!cco_quirk_waitall_over())
+        return PMPI_Waitall(count, requests, MPI_STATUSES_IGNORE);
     do
         rc = PMPI_Testall(count, requests, &done, MPI_STATUSES_IGNORE);
     while (rc == MPI_SUCCESS && !done);
     return rc;
-#else
-    return PMPI_Waitall(count, requests, MPI_STATUSES_IGNORE);
-#endif
 }
 
 /* The MPI has nothing to wait for, and tells errors. */

@@ -7,7 +7,7 @@
 #include <limits.h>
 #include <stdbool.h>
 
-#include "core/mpi_compat.h"
+#include "mpi/mpi_compat.h"
 
 /* One turn of a wait of the program that tests in a loop: pauses, but for the first time, and moves
  * what is ours.  False if nothing of ours is under way, unless waits are polite (core/polite.h):

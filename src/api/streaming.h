@@ -5,7 +5,7 @@
 #define CCO_STREAMING_H
 
 #include "core/collectives.h"
-#include "core/mpi_compat.h"
+#include "mpi/mpi_compat.h"
 
 /* The MPI's own non-blocking call of a begin has returned `rc`: notes the blocks that it receives,
  * if it receives several.  Returns `rc`, or the class of an error that comes up here. */

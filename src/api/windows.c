@@ -4,7 +4,7 @@
 #include "api/dispatch.h"
 #include "core/config.h"
 #include "core/teardown.h"
-#include "core/mpi_compat.h"
+#include "mpi/mpi_compat.h"
 #include "model/registry.h"
 #include "transport/rma/window.h"
 

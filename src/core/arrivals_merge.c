@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "core/log.h"
-#include "core/service.h"
+#include "mpi/service.h"
 
 typedef struct arrival {
     uint64_t call;

@@ -4,7 +4,7 @@
 #define CCO_ARRIVALS_MERGE_H
 
 #include "core/common_clock.h"
-#include "core/mpi_compat.h"
+#include "mpi/mpi_compat.h"
 #include "core/arrivals.h"
 
 /* Collective over `comm`, which is like the world.  Sets are sorted; of each there is left what

@@ -5,7 +5,7 @@
 #include <stddef.h>
 
 #include "core/pause.h"
-#include "core/ulfm.h"
+#include "mpi/ulfm.h"
 
 enum {
     MESSAGES = 256, /* looked at in a millisecond, and of these */

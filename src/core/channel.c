@@ -7,10 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/service.h"
+#include "mpi/service.h"
 #include "core/teardown.h"
 #include "core/log.h"
-#include "core/ulfm.h"
+#include "mpi/ulfm.h"
 #include "core/watch.h"
 
 enum { CHANNELS = 128, WORDS = CHANNELS / 64 };

@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "core/mpi_compat.h"
+#include "mpi/mpi_compat.h"
 
 enum {
     CCO_CHANNEL_TAGS = 256, /* of blocking calls, two each; then of exchanges and the service */
@@ -78,7 +78,7 @@ int cco_channel_exchange(cco_channel *channel);
 /* The first of two tags for a begin, the `number`th on all ranks; -1 as for a blocking call. */
 int cco_channel_begin(cco_channel *channel, unsigned number);
 
-/* The tag of core/service.h, which no call has. */
+/* The tag of mpi/service.h, which no call has. */
 static inline int cco_channel_service(const cco_channel *channel)
 {
     return channel->tags + CCO_CHANNEL_TAGS - 2;

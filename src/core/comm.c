@@ -8,9 +8,9 @@
 #include <time.h>
 
 #include "core/log.h"
-#include "core/mpi_check.h"
+#include "mpi/mpi_check.h"
 #include "core/own_lines.h"
-#include "core/service.h"
+#include "mpi/service.h"
 
 /* The key is made once, by whoever comes first: its attribute ends a state with its communicator.
  * A state is found in the lists, without the MPI: asked about a handle that is wrong, that would

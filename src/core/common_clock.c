@@ -14,8 +14,8 @@
 #include "core/config.h"
 #include "core/log.h"
 #include "core/node_key.h"
-#include "core/service.h"
-#include "core/transfer.h"
+#include "mpi/service.h"
+#include "core/wait.h"
 
 enum { CLOCK_TAG = 5, ROUNDS = 32 };
 

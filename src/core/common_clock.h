@@ -11,7 +11,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "core/mpi_compat.h"
+#include "mpi/mpi_compat.h"
 
 /* Nanoseconds: when the other clock showed `theirs`, this one showed `mine`, up to `error`. */
 typedef struct cco_clock_pair {

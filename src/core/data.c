@@ -6,7 +6,7 @@
 #include <pthread.h>
 #include <stdint.h>
 
-#include "core/mpi_check.h"
+#include "mpi/mpi_check.h"
 #include "core/call.h"
 
 enum { PIECE = 1 << 30 }; /* bytes packed at once, where elements are smaller: MPI counts in int */

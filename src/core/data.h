@@ -3,7 +3,7 @@
 #ifndef CCO_DATA_H
 #define CCO_DATA_H
 
-#include "core/mpi_compat.h"
+#include "mpi/mpi_compat.h"
 #include <stdbool.h>
 #include <stddef.h>
 

@@ -3,7 +3,7 @@
 #ifndef CCO_DEGREES_H
 #define CCO_DEGREES_H
 
-#include "core/mpi_compat.h"
+#include "mpi/mpi_compat.h"
 
 /* How many blocks a rank gets, and gives: edges that end and begin at it. */
 typedef struct cco_degrees {

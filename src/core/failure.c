@@ -16,8 +16,8 @@
 #include "core/proc.h"
 #include "core/log.h"
 #include "core/raise.h"
-#include "core/service.h"
-#include "core/ulfm.h"
+#include "mpi/service.h"
+#include "mpi/ulfm.h"
 #include "core/world.h"
 
 void cco_comm_on_failure(cco_comm *state, void (*leave)(void *what, int error), void *what)

@@ -5,7 +5,7 @@
 #include <fcntl.h>
 #include <sys/resource.h>
 
-#include "core/service.h"
+#include "mpi/service.h"
 
 /* A window on one host takes one, and another while it is made; the rest is for connections. */
 enum { NEEDED = 8 };

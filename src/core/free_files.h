@@ -6,7 +6,7 @@
 #ifndef CCO_FREE_FILES_H
 #define CCO_FREE_FILES_H
 
-#include "core/mpi_compat.h"
+#include "mpi/mpi_compat.h"
 #include <stdbool.h>
 
 /* The reason that a fallback states. */

@@ -8,8 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "core/mpi_compat.h"
 #include "core/utf8.h"
+#include "mpi/mpi_compat.h"
 
 /* A character beyond ASCII, and how many bytes it has.  A byte that is none becomes what Python
  * makes of it (surrogateescape), so that it comes out again as it was. */

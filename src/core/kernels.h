@@ -8,7 +8,7 @@
 #include <stdbool.h>
 
 #include "core/kernels/loops.h"
-#include "core/mpi_compat.h"
+#include "mpi/mpi_compat.h"
 
 /* What numbers of a type are, if the loops know it. */
 typedef enum cco_kind { CCO_KIND_NONE, CCO_KIND_INTEGER, CCO_KIND_FLOATING } cco_kind;

@@ -9,7 +9,7 @@
 
 #include "core/config.h"
 #include "core/hold_signals.h"
-#include "core/mpi_compat.h"
+#include "mpi/mpi_compat.h"
 
 /* One write per message, so that the lines of several ranks do not mix. */
 static void log_print(const char *format, va_list arguments)

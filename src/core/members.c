@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "core/log.h"
-#include "core/service.h"
+#include "mpi/service.h"
 
 int cco_member_runs(const int *ranks, int count, cco_run *run)
 {

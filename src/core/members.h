@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 #include "core/collectives.h"
-#include "core/mpi_compat.h"
+#include "mpi/mpi_compat.h"
 
 enum {
     CCO_MEMBER_RUNS = 64,       /* members that need more runs are not kept */

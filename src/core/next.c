@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "core/mpi_compat.h"
+#include "mpi/mpi_compat.h"
 
 /* Not as the last call of a function: the loader takes the file to which it returns for ours. */
 static void *after_this_file(const char *name)

@@ -32,7 +32,7 @@ static inline void cco_pause_look(void)
 void cco_pause(int *tries);
 
 /* Pauses after a look that was a test of the MPI.  Where ranks outnumber cores, an MPI that
- * yields the core in such a test (core/mpi_yields.h) need not be followed by another yield. */
+ * yields the core in such a test (mpi/mpi_behavior.h) need not be followed by another yield. */
 void cco_pause_after_mpi(int *tries);
 
 /* What a long wait does now and then: it lets the MPI move on what the program has under way there.

@@ -5,7 +5,7 @@
 #include <stddef.h>
 
 #include "core/config.h"
-#include "core/mpi_yields.h"
+#include "mpi/mpi_behavior.h"
 #include "core/pause.h"
 
 unsigned cco_waits;

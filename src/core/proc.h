@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "core/mpi_compat.h"
+#include "mpi/mpi_compat.h"
 
 typedef struct cco_proc {
     int64_t process; /* 0: it is not known */

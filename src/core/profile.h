@@ -8,7 +8,7 @@
 #ifndef CCO_PROFILE_H
 #define CCO_PROFILE_H
 
-#include "core/mpi_compat.h"
+#include "mpi/mpi_compat.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>

@@ -9,7 +9,7 @@
 #include "core/common_clock.h"
 #include "core/config.h"
 #include "core/json_out.h"
-#include "core/mpi_compat.h"
+#include "mpi/mpi_compat.h"
 #include "core/timeline_json.h"
 
 static void put_or_null(FILE *file, const char *member, const char *text)

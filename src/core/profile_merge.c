@@ -9,9 +9,9 @@
 #include "core/clock.h"
 #include "core/comm.h"
 #include "core/log.h"
-#include "core/mpi_compat.h"
+#include "mpi/mpi_compat.h"
 #include "core/profile_waiting.h"
-#include "core/service.h"
+#include "mpi/service.h"
 
 static int profile_merge_compare(const void *x, const void *y)
 {

@@ -3,7 +3,7 @@
 #ifndef CCO_PROFILE_WAITING_H
 #define CCO_PROFILE_WAITING_H
 
-#include "core/mpi_compat.h"
+#include "mpi/mpi_compat.h"
 #include "core/profile.h"
 
 /* Collective over a communicator of ours like the world: fills in `sampled` of the rows of this

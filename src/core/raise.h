@@ -5,7 +5,7 @@
 #define CCO_RAISE_H
 
 #include "core/collectives.h"
-#include "core/mpi_compat.h"
+#include "mpi/mpi_compat.h"
 
 /* Whether the error handler of a communicator ends the job, as the default does. */
 bool cco_raise_ends_job(MPI_Comm comm);

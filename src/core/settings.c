@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "core/env_kinds.h"
-#include "core/mpi_compat.h"
+#include "mpi/mpi_compat.h"
 
 /* Adds a line to `text`, of which `used` bytes are used; how many are then. */
 static size_t core_settings_add(char *text, size_t used, const char *name, const char *value)

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "core/log.h"
-#include "core/service.h"
+#include "mpi/service.h"
 
 typedef struct teardown {
     uint64_t number;

@@ -8,7 +8,7 @@
 #ifndef CCO_TEARDOWN_H
 #define CCO_TEARDOWN_H
 
-#include "core/mpi_compat.h"
+#include "mpi/mpi_compat.h"
 #include <stdint.h>
 
 /* A number for a thing of the ranks of `comm`, the same on all of them; collective. */

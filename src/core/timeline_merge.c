@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 #include "core/log.h"
-#include "core/service.h"
+#include "mpi/service.h"
 
 /* What a rank has of itself and of those below it; the first row is its own. */
 typedef struct timeline_part {

@@ -6,7 +6,7 @@
 #ifndef CCO_TIMELINE_MERGE_H
 #define CCO_TIMELINE_MERGE_H
 
-#include "core/mpi_compat.h"
+#include "mpi/mpi_compat.h"
 #include "core/timeline.h"
 
 enum { CCO_TIMELINE_ROWS = 64 };

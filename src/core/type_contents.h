@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "core/mpi_compat.h"
+#include "mpi/mpi_compat.h"
 
 /* The arguments of its constructor, in the order of MPI 4.1, section 5.1.13. */
 typedef struct cco_type_contents {

@@ -4,7 +4,7 @@
 #ifndef CCO_UNLIKE_H
 #define CCO_UNLIKE_H
 
-#include "core/mpi_compat.h"
+#include "mpi/mpi_compat.h"
 #include "core/stamp.h"
 
 /* The first that a call has met. */

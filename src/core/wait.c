@@ -9,10 +9,10 @@
 #include "core/facts.h"
 #include "core/proc.h"
 #include "core/log.h"
-#include "core/mpi_compat.h"
-#include "core/mpi_yields.h"
+#include "mpi/mpi_compat.h"
+#include "mpi/mpi_behavior.h"
 #include "core/pause.h"
-#include "core/service.h"
+#include "mpi/service.h"
 #include "core/thread_count.h"
 #include "mpi/grequest.h"
 
@@ -28,6 +28,20 @@ int cco_wait(MPI_Request *request)
         if (rc != MPI_SUCCESS || done)
             return rc;
     }
+}
+
+void cco_transfer_to(MPI_Comm comm, int peer, int tag, const void *data, size_t bytes)
+{
+    MPI_Request request;
+    if (PMPI_Isend(data, (int)bytes, MPI_BYTE, peer, tag, comm, &request) == MPI_SUCCESS)
+        cco_wait(&request);
+}
+
+void cco_transfer_from(MPI_Comm comm, int peer, int tag, void *data, size_t bytes)
+{
+    MPI_Request request;
+    if (PMPI_Irecv(data, (int)bytes, MPI_BYTE, peer, tag, comm, &request) == MPI_SUCCESS)
+        cco_wait(&request);
 }
 
 /* A request that nobody completes: every look at it moves everything along, in all MPIs.  (A look

@@ -3,11 +3,16 @@
 #ifndef CCO_WAIT_H
 #define CCO_WAIT_H
 
-#include "core/mpi_compat.h"
+#include "mpi/mpi_compat.h"
 #include <stdbool.h>
+#include <stddef.h>
 
 /* Completes `*request`, pausing between looks (core/pause.h). */
 int cco_wait(MPI_Request *request);
+
+/* Sends `bytes` of data to `peer`, or receives them from it, waiting as above. */
+void cco_transfer_to(MPI_Comm comm, int peer, int tag, const void *data, size_t bytes);
+void cco_transfer_from(MPI_Comm comm, int peer, int tag, void *data, size_t bytes);
 
 /* Moves on what is under way in the MPI, and returns at once: for those who come back soon, or once
  * in a while.  Works from cco_mpi_progress_begin to cco_mpi_progress_end, which is before

@@ -6,7 +6,7 @@
 #include <stddef.h>
 
 #include "core/clock.h"
-#include "core/ulfm.h"
+#include "mpi/ulfm.h"
 
 enum { EVERY_NS = 1000 * 1000, PATIENCE_NS = 500 * 1000 * 1000 };
 

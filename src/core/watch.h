@@ -2,7 +2,7 @@
 /* watch.h - what a long wait looks for besides what it waits for: whether it can still come.
  *
  * It cannot if the rank that is to give it has ended, or takes no further part because it met a
- * failure itself; or if the program has revoked the communicator (core/ulfm.h).  A rank that ended
+ * failure itself; or if the program has revoked the communicator (mpi/ulfm.h).  A rank that ended
  * after it gave its data has not failed: so a wait looks once more for what it waits for when it
  * knows that nobody will add to that. */
 #ifndef CCO_WATCH_H

@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-#include "core/mpi_compat.h"
+#include "mpi/mpi_compat.h"
 
 /* True while MPI_COMM_WORLD can be used: not in a program of sessions only. */
 bool cco_has_world(void);

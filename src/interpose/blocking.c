@@ -10,7 +10,7 @@
 #include <stdlib.h>
 
 #include "api/split_end.h"
-#include "core/mpi_compat.h"
+#include "mpi/mpi_compat.h"
 #include "core/next.h"
 #include "core/polite.h"
 #include "observe/where_comm.h"
@@ -260,13 +260,11 @@ static int polite_Win_wait(MPI_Win win)
 
 typedef struct calls {
 #define CCO_BLOCKING(x, parameters, arguments, where) int(*x) parameters;
-#include "interpose/blocking.def"
 #undef CCO_BLOCKING
 } calls;
 
 static calls now = {
 #define CCO_BLOCKING(x, parameters, arguments, where) .x = first_##x,
-#include "interpose/blocking.def"
 #undef CCO_BLOCKING
 };
 
@@ -277,7 +275,6 @@ static void blocking_forget(void)
 {
 #define CCO_BLOCKING(x, parameters, arguments, where)                                              \
     __atomic_store_n(&now.x, first_##x, __ATOMIC_RELEASE);
-#include "interpose/blocking.def"
 #undef CCO_BLOCKING
 }
 
@@ -320,5 +317,4 @@ static void blocking_forget(void)
         int(*here) parameters = __atomic_load_n(&now.x, __ATOMIC_RELAXED);                         \
         return here arguments;                                                                     \
     }
-#include "interpose/blocking.def"
 #undef CCO_BLOCKING

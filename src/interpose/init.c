@@ -10,7 +10,7 @@
 #include "core/next.h"
 #include "api/process.h"
 #include "api/set_up.h"
-#include "core/mpi_compat.h"
+#include "mpi/mpi_compat.h"
 #include "rollcall/rollcall.h"
 
 CCO_EXPORT int MPI_Init(int *argc, char ***argv)

@@ -7,7 +7,7 @@
  * A call that fails is not counted. */
 #include <string.h>
 
-#include "core/mpi_compat.h"
+#include "mpi/mpi_compat.h"
 #include "core/next.h"
 #include "io/record.h"
 

@@ -13,7 +13,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "core/mpi_compat.h"
+#include "mpi/mpi_compat.h"
 #include "core/next.h"
 
 #if defined(__GLIBC__)

@@ -4,7 +4,7 @@
  * Where ours was called, or that of a copy that is linked to the program, they only go on. */
 #include "api/progress.h"
 #include "api/set_up.h"
-#include "core/mpi_compat.h"
+#include "mpi/mpi_compat.h"
 #include "core/next.h"
 #include "rollcall/rollcall.h"
 

@@ -20,6 +20,7 @@
 #include "core/polite.h"
 #include "observe/where_comm.h"
 #include "native/defects.h"
+#include "mpi/quirks.h"
 #include "progress/queue.h"
 
 /* Tests, with `test` that sets `over` as it says, until then or until nothing of ours is under way;
@@ -93,31 +94,28 @@ CCO_EXPORT int MPI_Test(MPI_Request *request, int *flag, MPI_Status *status)
     return rc;
 }
 
-#if defined(OMPI_MAJOR_VERSION)
 /* Where one of the requests has failed before, as it may have while others were looked at, Open MPI
  * 4 never returns, with MPI_THREAD_MULTIPLE, and Open MPI 5 returns MPI_SUCCESS, without statuses
  * (docs/mpi-defects.md).  Its MPI_Testall is right, but a tool does not see that. */
 static bool must_test(const MPI_Status *statuses, bool looked)
 {
+    if (!cco_quirk_waitall_failed() && !cco_quirk_waitall_over())
+        return false;
     const bool tool = CCO_TOOL("MPI_Waitall", PMPI_Waitall) != NULL;
     int level = MPI_THREAD_SINGLE;
     PMPI_Query_thread(&level);
     return (level == MPI_THREAD_MULTIPLE && (looked || !tool)) ||
-           (OMPI_MAJOR_VERSION >= 5 && statuses == MPI_STATUSES_IGNORE && !tool);
+           (cco_quirk_waitall_over() && statuses == MPI_STATUSES_IGNORE && !tool);
 }
-#endif
 
 static int wait_all(int count, MPI_Request requests[], MPI_Status *statuses, bool looked)
 {
-#if defined(OMPI_MAJOR_VERSION)
     int rc, done = 0, tries = 0;
     if (must_test(statuses, looked)) {
         while ((rc = PMPI_Testall(count, requests, &done, statuses)) == MPI_SUCCESS && !done)
             cco_pause_after_mpi(&tries);
         return rc;
     }
-#endif
-    (void)looked;
     return CCO_CALL_NEXT(Waitall, (count, requests, statuses));
 }
 
@@ -143,7 +141,7 @@ static int test_each(int count, MPI_Request requests[], MPI_Status *statuses)
 
 static int look_and_wait(int count, MPI_Request requests[], MPI_Status *statuses)
 {
-    if (count >= 0 && cco_look_defect() && CCO_TOOL("MPI_Waitall", PMPI_Waitall) == NULL)
+    if (count >= 0 && cco_quirk_look_ends() && CCO_TOOL("MPI_Waitall", PMPI_Waitall) == NULL)
         return test_each(count, requests, statuses);
     const int over = interpose_wait_look(count, requests);
     return wait_all(count, requests, statuses, over > 0);

@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "core/log.h"
-#include "core/service.h"
+#include "mpi/service.h"
 #include "core/timeline_merge.h"
 
 static cco_io_total total_of(const cco_io_amount *amount, double tick_us)

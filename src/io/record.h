@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 #include "core/clock.h"
-#include "core/mpi_compat.h"
+#include "mpi/mpi_compat.h"
 #include "core/timeline.h"
 
 enum {

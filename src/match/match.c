@@ -19,7 +19,7 @@
 #include "core/config.h"
 #include "core/log.h"
 #include "core/pause.h"
-#include "core/ulfm.h"
+#include "mpi/ulfm.h"
 #include "core/wait.h"
 #include "core/whereabouts.h"
 #include "match/comparison.h"

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "core/config.h"
-#include "core/ulfm.h"
+#include "mpi/ulfm.h"
 #include "model/below.h"
 #include "model/stream_model.h"
 #include "model/registry.h"

@@ -7,7 +7,7 @@
 #include "core/config.h"
 #include "core/failure.h"
 #include "core/log.h"
-#include "core/service.h"
+#include "mpi/service.h"
 
 /* Bytes of a rank's share, or less where few ranks need it: its rings for all others. */
 enum { SHARE = 1 << 20, RING = 256 << 10 };

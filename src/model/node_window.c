@@ -3,7 +3,7 @@
 #include "model/node_window.h"
 
 #include "core/channel.h"
-#include "core/service.h"
+#include "mpi/service.h"
 #include "transport/rma/shared.h"
 #include "transport/stream/stream.h"
 

@@ -10,7 +10,7 @@
 #include "core/config.h"
 #include "core/failure.h"
 #include "core/log.h"
-#include "core/ulfm.h"
+#include "mpi/ulfm.h"
 #include "model/below.h"
 #include "model/node_window.h"
 #include "model/stream_model.h"

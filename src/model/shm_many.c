@@ -6,7 +6,7 @@
 
 #include "core/config.h"
 #include "core/log.h"
-#include "core/service.h"
+#include "mpi/service.h"
 #include "plan/bound_pack.h"
 #include "transport/shm/crossings.h"
 

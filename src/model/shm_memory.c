@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "core/service.h"
+#include "mpi/service.h"
 #include "transport/shm/segment.h"
 
 typedef struct block {

@@ -5,7 +5,7 @@
 #include "core/facts.h"
 #include "core/fallback.h"
 #include "core/log.h"
-#include "core/service.h"
+#include "mpi/service.h"
 #include "model/shm_copy.h"
 
 size_t cco_shm_single_share(void)

@@ -5,7 +5,7 @@
 #include "core/facts.h"
 #include "core/failure.h"
 #include "core/log.h"
-#include "core/service.h"
+#include "mpi/service.h"
 #include "plan/hooked.h"
 
 size_t cco_stream_model_ring(const cco_comm *state, const cco_call *call, int ranks, size_t most)

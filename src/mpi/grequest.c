@@ -2,8 +2,11 @@
 /* grequest.c - see grequest.h. */
 #include "mpi/grequest.h"
 
+#include <stddef.h>
+
 #include "core/log.h"
-#include "core/our_requests.h"
+
+int cco_our_requests;
 
 static _Thread_local MPI_Request only_tested; /* 0 is none of ours in either MPI */
 

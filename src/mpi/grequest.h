@@ -4,9 +4,24 @@
 #ifndef CCO_GREQUEST_H
 #define CCO_GREQUEST_H
 
-#include "core/mpi_compat.h"
+#include "mpi/mpi_compat.h"
 
-/* Of an operation, part of its data. */
+/* How many requests of the program concern the library: those made here, and those for which
+ * something is kept (api/request_data.h), from the begin to the end of the request.  Waits and
+ * tests of a program without any read no more than this. */
+extern int cco_our_requests; /* use the functions */
+
+static inline bool cco_our_requests_any(void)
+{
+    return __atomic_load_n(&cco_our_requests, __ATOMIC_ACQUIRE) > 0;
+}
+
+static inline void cco_our_requests_add(int change)
+{
+    __atomic_fetch_add(&cco_our_requests, change, __ATOMIC_RELEASE);
+}
+
+/* Part of the data of an operation. */
 typedef struct cco_grequest {
     MPI_Request request;
     const int *rc;             /* what its end returns */

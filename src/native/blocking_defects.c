@@ -4,6 +4,7 @@
 
 #include "core/data.h"
 #include "core/kernels.h"
+#include "mpi/quirks.h"
 #include "native/defects.h"
 
 static bool blocking_defects_is_empty(MPI_Count count, MPI_Datatype type)
@@ -55,9 +56,9 @@ static const char *reduction_defect(const cco_call *call)
 {
     const cco_number number = cco_number_of(call->recvtype);
     const bool extreme = call->op == MPI_MAX || call->op == MPI_MIN;
-    if (extreme && is_unsigned(number) && (cco_is_open_mpi() || cco_mpich_number() < 500))
+    if (extreme && is_unsigned(number) && cco_quirk_unsigned_max())
         return "it compares unsigned integers as signed ones";
-    if (call->op == MPI_SUM && is_short(number) && cco_is_open_mpi())
+    if (call->op == MPI_SUM && is_short(number) && cco_quirk_short_sum())
         return "its sums of integers of 8 and 16 bits saturate";
     return NULL;
 }
@@ -68,10 +69,11 @@ const char *cco_blocking_defect(const cco_comm *state, const cco_call *call, boo
         cco_neighbor_defect(call->coll, &state->topology, true) != NULL)
         return cco_neighbor_defect(call->coll, &state->topology, true);
     if (cco_is_neighbor(call->coll))
-        return odd && cco_is_open_mpi() ? "it refuses neighbours in one direction only" : NULL;
+        return odd && cco_quirk_neighbors_one_way() ? "it refuses neighbours in one direction only"
+                                                    : NULL;
     if (cco_coll_infos[call->coll].properties & CCO_REDUCTION)
         return reduction_defect(call);
-    if (call->coll == CCO_ALLTOALLW && state->size == 1 && cco_is_open_mpi())
+    if (call->coll == CCO_ALLTOALLW && state->size == 1 && cco_quirk_alone_alltoallw())
         return "its displacements on one rank count elements";
     return odd ? "it may not return from calls with such types" : NULL;
 }

@@ -1,24 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* defects.h - collectives that the MPI below gets wrong.  Each was seen with the MPI's own calls
- * alone (tests/mpi/mpi_bugs.c); the version is the library's at run time. */
+/* defects.h - which calls of collectives the MPI below gets wrong (mpi/quirks.def). */
 #ifndef CCO_DEFECTS_H
 #define CCO_DEFECTS_H
 
 #include <stdbool.h>
 
 #include "core/comm.h"
-
-/* Open MPI; and the version of MPICH that this MPI is, or has the defects of: 402 for 4.2, beyond
- * all limits for others. */
-bool cco_is_open_mpi(void);
-int cco_mpich_number(void);
-
-/* Testsome and Waitsome do not say in its status that a persistent receive has failed. */
-bool cco_some_defect(void);
-
-/* MPI_Request_get_status ends a persistent request that is over: its status, and its error, are
- * lost. */
-bool cco_look_defect(void);
 
 /* Why a persistent collective of this MPI must not be used; NULL if it may. */
 const char *cco_persistent_defect(cco_coll coll);

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/mpi_check.h"
+#include "mpi/mpi_check.h"
 #include "core/data.h"
 #include "core/neighbors.h"
 #include "core/raise.h"

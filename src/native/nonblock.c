@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "core/comm.h"
-#include "core/mpi_compat.h"
+#include "mpi/mpi_compat.h"
 #include "native/calls.h"
 #include "native/defects.h"
 #include "native/empty.h"

@@ -10,7 +10,7 @@
 
 #include "core/comm.h"
 #include "core/failure.h"
-#include "core/mpi_compat.h"
+#include "mpi/mpi_compat.h"
 #include "native/calls.h"
 #include "native/defects.h"
 #include "native/empty.h"

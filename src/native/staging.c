@@ -9,9 +9,9 @@
 #include "core/facts.h"
 #include "core/failure.h"
 #include "core/log.h"
-#include "core/mpi_compat.h"
-#include "core/service.h"
-#include "core/ulfm.h"
+#include "mpi/mpi_compat.h"
+#include "mpi/service.h"
+#include "mpi/ulfm.h"
 #include "native/calls.h"
 
 enum {

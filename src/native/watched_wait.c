@@ -5,7 +5,7 @@
 #include "core/clock.h"
 #include "core/failure.h"
 #include "core/pause.h"
-#include "core/ulfm.h"
+#include "mpi/ulfm.h"
 
 enum { PATIENCE = 10 /* seconds */ };
 

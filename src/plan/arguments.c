@@ -2,7 +2,7 @@
 /* arguments.c - see arguments.h. */
 #include "plan/arguments.h"
 
-#include "core/mpi_check.h"
+#include "mpi/mpi_check.h"
 #include "core/data.h"
 #include "core/raise.h"
 #include "native/alias_refused.h"

@@ -5,7 +5,7 @@
 
 #include <stddef.h>
 
-#include "core/mpi_check.h"
+#include "mpi/mpi_check.h"
 #include "core/call.h"
 #include "core/degrees.h"
 

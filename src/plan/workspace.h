@@ -4,7 +4,7 @@
 #ifndef CCO_WORKSPACE_H
 #define CCO_WORKSPACE_H
 
-#include "core/mpi_compat.h"
+#include "mpi/mpi_compat.h"
 #include "sched/engine.h"
 
 /* A datatype in numbers. */

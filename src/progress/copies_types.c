@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "core/data.h"
-#include "core/dup_bare.h"
+#include "mpi/dup_bare.h"
 #include "core/raise.h"
 #include "native/defects.h"
 #include "progress/call_shape.h"

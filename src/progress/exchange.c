@@ -7,7 +7,7 @@
 
 #include "core/data.h"
 #include "core/log.h"
-#include "core/ulfm.h"
+#include "mpi/ulfm.h"
 
 /* gcc takes MPICH's MPI_STATUSES_IGNORE, the address 1, for an array. */
 #if defined(__GNUC__) && !defined(__clang__)

@@ -10,11 +10,11 @@
 #include <string.h>
 
 #include "core/data.h"
-#include "core/dup_bare.h"
+#include "mpi/dup_bare.h"
 #include "core/log.h"
 #include "core/pause.h"
 #include "core/progress_thread.h"
-#include "core/ulfm.h"
+#include "mpi/ulfm.h"
 #include "progress/operation_pool.h"
 #include "progress/queue.h"
 

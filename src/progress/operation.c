@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "core/data.h"
-#include "core/dup_bare.h"
+#include "mpi/dup_bare.h"
 #include "core/watch.h"
 #include "plan/bound_pack.h"
 

@@ -9,7 +9,7 @@
 #include "core/failure.h"
 #include "core/log.h"
 #include "core/own_lines.h"
-#include "core/ulfm.h"
+#include "mpi/ulfm.h"
 #include "plan/hooked.h"
 
 struct cco_operation_pool {

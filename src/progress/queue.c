@@ -5,7 +5,7 @@
  * waits. */
 #include "progress/queue.h"
 
-#include "core/mpi_compat.h"
+#include "mpi/mpi_compat.h"
 #include "core/progress_thread.h"
 #include "core/watch.h"
 #include "progress/operation_pool.h"

@@ -8,7 +8,7 @@
 #include "core/config.h"
 #include "core/log.h"
 #include "core/own_lines.h"
-#include "core/service.h"
+#include "mpi/service.h"
 #include "model/stream_model.h"
 #include "transport/rma/shared.h"
 

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "core/log.h"
-#include "core/service.h"
+#include "mpi/service.h"
 #include "progress/path.h"
 #include "race/complete.h"
 #include "tune/choose.h"

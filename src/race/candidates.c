@@ -6,7 +6,7 @@
 
 #include "core/clock.h"
 #include "core/config.h"
-#include "core/service.h"
+#include "mpi/service.h"
 #include "core/world.h"
 #include "race/complete.h"
 

@@ -5,7 +5,7 @@
 
 #include "core/comm.h"
 
-/* What a collective of core/service.h has returned.  Without one of its processes a race cannot go
+/* What a collective of mpi/service.h has returned.  Without one of its processes a race cannot go
  * on, since ranks would come to run different implementations: an error ends the job, with a
  * message. */
 void cco_race_complete(const cco_comm *state, int rc);

@@ -12,7 +12,7 @@
 #include "core/clock.h"
 #include "core/hold_signals.h"
 #include "core/log.h"
-#include "core/mpi_compat.h"
+#include "mpi/mpi_compat.h"
 #include "crestacoll.h"
 
 static const char *const stages[] = {"warm", "screen", "confirm", "rest", "over"};

@@ -15,8 +15,8 @@
 
 #include "core/config.h"
 #include "core/log.h"
-#include "core/service.h"
-#include "core/ulfm.h"
+#include "mpi/service.h"
+#include "mpi/ulfm.h"
 #include "core/world.h"
 #include "observe/observe.h"
 #include "plan/arguments.h"

@@ -8,7 +8,7 @@
 
 #include "core/clock.h"
 #include "core/log.h"
-#include "core/service.h"
+#include "mpi/service.h"
 #include "race/arms.h"
 #include "race/complete.h"
 #include "race/output.h"

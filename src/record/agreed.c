@@ -7,7 +7,7 @@
 
 #include "core/failure.h"
 #include "core/log.h"
-#include "core/service.h"
+#include "mpi/service.h"
 #include "record/recorded.h"
 #include "tune/agree.h"
 

@@ -7,7 +7,7 @@
 
 #include "core/config.h"
 #include "core/data.h"
-#include "core/dup_bare.h"
+#include "mpi/dup_bare.h"
 
 /* The program may free a derived type: keeps another. */
 static bool recorded_hold(cco_recorded *r, MPI_Datatype *type)

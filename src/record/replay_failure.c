@@ -3,7 +3,7 @@
 #include "record/replay_failure.h"
 
 #include "core/failure.h"
-#include "core/ulfm.h"
+#include "mpi/ulfm.h"
 
 void cco_replay_watch(cco_replay *r)
 {

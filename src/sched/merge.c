@@ -8,7 +8,7 @@
 #include <limits.h>
 #include <stdlib.h>
 
-#include "core/mpi_compat.h"
+#include "mpi/mpi_compat.h"
 #include "sched/message_levels.h"
 
 enum { WITH_MESSAGES = INT_MAX };

@@ -3,7 +3,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 
-#include "core/mpi_compat.h"
+#include "mpi/mpi_compat.h"
 #include "sched/step.h"
 
 enum { ALIGNMENT = 64 }; /* of pieces of scratch: a cache line */

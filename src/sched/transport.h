@@ -7,7 +7,7 @@
 #define CCO_TRANSPORT_H
 
 #include "core/exact_fold.h"
-#include "core/mpi_compat.h"
+#include "mpi/mpi_compat.h"
 #include "sched/problem.h"
 
 /* An operation on the type of the elements that are reduced. */

@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "core/mpi_compat.h"
+#include "mpi/mpi_compat.h"
 #include "shmem/symmetric.h"
 
 enum { CCO_HEAP_CHUNKS = 64 }; /* each at least as large as all before it */

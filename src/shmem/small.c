@@ -7,7 +7,7 @@
 
 #include "core/log.h"
 #include "core/pause.h"
-#include "core/service.h"
+#include "mpi/service.h"
 
 enum {
     LINE = 64,

@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "core/mpi_compat.h"
+#include "mpi/mpi_compat.h"
 #include "shmem/symmetric.h"
 
 enum {

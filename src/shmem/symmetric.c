@@ -8,7 +8,7 @@
 
 #include "api/set_up.h"
 #include "api/dispatch.h"
-#include "core/service.h"
+#include "mpi/service.h"
 #include "model/shm_memory.h"
 
 static size_t stride_of(MPI_Comm comm, const void *base)

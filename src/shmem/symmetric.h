@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "core/mpi_compat.h"
+#include "mpi/mpi_compat.h"
 
 typedef struct cco_symmetric {
     void *base;    /* of this rank */

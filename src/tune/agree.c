@@ -8,8 +8,8 @@
 
 #include "core/config.h"
 #include "core/log.h"
-#include "core/mpi_compat.h"
-#include "core/service.h"
+#include "mpi/mpi_compat.h"
+#include "mpi/service.h"
 #include "core/settings.h"
 #include "core/world.h"
 #include "tune/presence.h"

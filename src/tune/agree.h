@@ -3,7 +3,7 @@
 #ifndef CCO_AGREE_H
 #define CCO_AGREE_H
 
-#include "core/mpi_compat.h"
+#include "mpi/mpi_compat.h"
 #include <stdbool.h>
 #include <stdint.h>
 

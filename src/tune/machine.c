@@ -7,7 +7,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-#include "core/mpi_compat.h"
+#include "mpi/mpi_compat.h"
 
 /* What follows "model name :" in a line of /proc/cpuinfo; NULL for any other line. */
 static char *model_name(char *line)

@@ -8,9 +8,9 @@
 #include "core/facts.h"
 #include "core/failure.h"
 #include "core/log.h"
-#include "core/mpi_compat.h"
+#include "mpi/mpi_compat.h"
 #include "core/node_key.h"
-#include "core/service.h"
+#include "mpi/service.h"
 #include "sched/node_map.h"
 
 static bool wanted; /* by a rule or a profile; */

@@ -3,7 +3,7 @@
 #include "tune/presence.h"
 
 #include "core/log.h"
-#include "core/service.h"
+#include "mpi/service.h"
 #include "tune/host_processes.h"
 
 static void presence_late(void *what)

@@ -3,11 +3,11 @@
  *
  * A rank without it (a path that is missing on its host, a job of several programs) cannot answer,
  * and must not be made to compute with what others compare.  So ranks meet by messages
- * (core/service.h) before anything collective. */
+ * (mpi/service.h) before anything collective. */
 #ifndef CCO_PRESENCE_H
 #define CCO_PRESENCE_H
 
-#include "core/mpi_compat.h"
+#include "mpi/mpi_compat.h"
 
 /* Returns when all ranks of MPI_COMM_WORLD have come here.  After some seconds a message on the
  * first rank of each host that has waited so long names who is here; nothing else happens: ranks

@@ -9,7 +9,7 @@
 
 #include "core/config.h"
 #include "core/log.h"
-#include "core/service.h"
+#include "mpi/service.h"
 #include "core/world.h"
 #include "tune/machine.h"
 #include "tune/tuning.h"

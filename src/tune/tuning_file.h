@@ -6,7 +6,7 @@
 #ifndef CCO_TUNING_FILE_H
 #define CCO_TUNING_FILE_H
 
-#include "core/mpi_compat.h"
+#include "mpi/mpi_compat.h"
 #include "tune/rules.h"
 
 /* The start of a file, to be freed: as much as a tuning file may have, and a byte more.  NULL and

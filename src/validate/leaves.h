@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-#include "core/mpi_compat.h"
+#include "mpi/mpi_compat.h"
 
 /* True if no part of a type is a floating number, so that no operation of the program rounds. */
 bool cco_leaves_are_exact(MPI_Datatype type);

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "core/data.h"
-#include "core/dup_bare.h"
+#include "mpi/dup_bare.h"
 #include "plan/bound.h"
 #include "validate/budget.h"
 

@@ -15,7 +15,7 @@
 #include "core/hold_signals.h"
 #include "core/kernels.h"
 #include "core/log.h"
-#include "core/transfer.h"
+#include "core/wait.h"
 #include "validate/part.h"
 
 enum { PATH = 600, PIECE = 1 << 30, MOST_FILES = 1000 };

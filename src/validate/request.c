@@ -11,7 +11,7 @@
 #include "core/data.h"
 #include "core/log.h"
 #include "core/pause.h"
-#include "core/service.h"
+#include "mpi/service.h"
 #include "native/blocking_defects.h"
 #include "native/calls.h"
 #include "native/defects.h"

@@ -9,8 +9,8 @@
 #include "core/config.h"
 #include "core/json_out.h"
 #include "core/log.h"
-#include "core/mpi_compat.h"
-#include "core/service.h"
+#include "mpi/mpi_compat.h"
+#include "mpi/service.h"
 
 cco_tally cco_tally_here;
 

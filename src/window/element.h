@@ -16,7 +16,7 @@
 #include <stdint.h>
 
 #include "core/kernels/loops.h"
-#include "core/mpi_compat.h"
+#include "mpi/mpi_compat.h"
 
 /* What becomes of the element, given an operand. */
 typedef enum cco_change {

@@ -20,7 +20,7 @@ static int element_map_forget(MPI_Datatype type, int keyval, void *attribute, vo
     return MPI_SUCCESS;
 }
 
-/* The MPI's own function for that is no name that a process without MPI has (core/mpi_compat.h). */
+/* The MPI's own function for that is no name that a process without MPI has (mpi/mpi_compat.h). */
 static int element_map_not_copied(MPI_Datatype type, int keyval, void *extra, void *attribute,
                                   void *copy, int *copied)
 {

@@ -5,7 +5,7 @@
 
 #include <stddef.h>
 
-#include "core/mpi_compat.h"
+#include "mpi/mpi_compat.h"
 #include "window/element.h"
 #include "window/element_places.h"
 

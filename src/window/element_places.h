@@ -5,7 +5,7 @@
 
 #include <stddef.h>
 
-#include "core/mpi_compat.h"
+#include "mpi/mpi_compat.h"
 
 /* Elements one behind the other, each an extent from the one before. */
 typedef struct cco_element_run {

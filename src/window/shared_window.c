@@ -8,8 +8,8 @@
 
 #include "core/facts.h"
 #include "core/node_key.h"
-#include "core/service.h"
-#include "native/epochs.h"
+#include "mpi/service.h"
+#include "mpi/mpi_behavior.h"
 #include "window/own_maps.h"
 
 _Thread_local cco_shared_window_last cco_shared_window_looked_up

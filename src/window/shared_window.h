@@ -10,7 +10,7 @@
 
 #include <stdbool.h>
 
-#include "core/mpi_compat.h"
+#include "mpi/mpi_compat.h"
 #include "transport/shm/segment.h"
 #include "window/element.h"
 

@@ -4,7 +4,7 @@
  * function that the table describes. */
 #include "crestacoll.h"
 
-#include "core/mpi_compat.h"
+#include "mpi/mpi_compat.h"
 
 int main(void)
 {

@@ -11,7 +11,7 @@
 #include <ctype.h>
 #include <string.h>
 
-#include "core/mpi_compat.h"
+#include "mpi/mpi_compat.h"
 #include "onesided.h"
 #include "testing/testing.h"
 #include "simulator/sim.h"

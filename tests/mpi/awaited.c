@@ -5,7 +5,7 @@
 #include <stdbool.h>
 
 #include "core/awaited.h"
-#include "core/ulfm.h"
+#include "mpi/ulfm.h"
 #include "progress/exchange.h"
 #include "testing/testing.h"
 

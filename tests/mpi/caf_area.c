@@ -8,7 +8,7 @@
 #include "transport/caf/caf.h"
 
 #include "core/pause.h"
-#include "core/service.h"
+#include "mpi/service.h"
 #include "testing/testing.h"
 
 enum { SHARE = 40000, MANY = 400, LATE = 50 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* failed_sends.c - a process fails when large data are on their way to it: the request of the send
- * is not freed under ULFM, where a send that fails after that ends the job (core/ulfm.h).  For
+ * is not freed under ULFM, where a send that fails after that ends the job (mpi/ulfm.h).  For
  * tests/python/test_library_failures.py, which reads what rank 0 prints.
  *
  * Functions of the MPI are replaced, also for the library: rank 0 kills rank 1 as soon as it has

@@ -4,7 +4,7 @@
  *
  *     set_up ALL NODE    as many of all ranks, and at most so many on each communicator of a node
  *
- * Those on a tree of messages (core/service.h) give the last rank one message each.
+ * Those on a tree of messages (mpi/service.h) give the last rank one message each.
  * An earlier communicator of the same ranks has what is made once for all of them. */
 #include <dlfcn.h>
 #include <stdio.h>

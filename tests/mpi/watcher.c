@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/mpi_compat.h"
+#include "mpi/mpi_compat.h"
 
 #ifdef CHAIN
 static void (*next(const char *name))(void)

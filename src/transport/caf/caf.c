@@ -7,7 +7,7 @@
 
 #include "core/reentry.h"
 #include "core/log.h"
-#include "core/service.h"
+#include "mpi/service.h"
 #include "transport/caf/signals.h"
 #include "transport/caf/runtime.h"
 

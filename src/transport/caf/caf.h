@@ -4,7 +4,7 @@
 #ifndef CCO_CAF_H
 #define CCO_CAF_H
 
-#include "core/mpi_compat.h"
+#include "mpi/mpi_compat.h"
 #include <stdbool.h>
 
 #include "transport/caf/plugin.h"

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "core/mpi_compat.h"
+#include "mpi/mpi_compat.h"
 
 #define FILE_NAME "libcrestacoll-caf.so"
 

@@ -11,7 +11,7 @@
 #include "core/free_files.h"
 #include "core/reentry.h"
 #include "core/log.h"
-#include "core/service.h"
+#include "mpi/service.h"
 #include "core/wait.h"
 #include "transport/caf/signals.h"
 #include "transport/rma/window.h"

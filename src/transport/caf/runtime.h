@@ -6,7 +6,7 @@
 #ifndef CCO_RUNTIME_H
 #define CCO_RUNTIME_H
 
-#include "core/mpi_compat.h"
+#include "mpi/mpi_compat.h"
 #include <stdbool.h>
 #include <stddef.h>
 

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 
 #include "core/pause.h"
-#include "core/service.h"
+#include "mpi/service.h"
 
 typedef struct note {
     uint64_t at;

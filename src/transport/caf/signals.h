@@ -8,7 +8,7 @@
 #ifndef CCO_SIGNALS_H
 #define CCO_SIGNALS_H
 
-#include "core/mpi_compat.h"
+#include "mpi/mpi_compat.h"
 #include <stddef.h>
 #include <stdint.h>
 

@@ -5,7 +5,7 @@
 #include <sched.h>
 #include <stdlib.h>
 
-#include "core/service.h"
+#include "mpi/service.h"
 #include "transport/caf/signals.h"
 
 typedef struct leaving {

@@ -8,7 +8,7 @@
 #ifndef CCO_SLICES_H
 #define CCO_SLICES_H
 
-#include "core/mpi_compat.h"
+#include "mpi/mpi_compat.h"
 #include <stdbool.h>
 #include <stdint.h>
 

@@ -10,7 +10,7 @@
 #include "core/awaited.h"
 #include "core/data.h"
 #include "core/own_lines.h"
-#include "core/ulfm.h"
+#include "mpi/ulfm.h"
 #include "sched/engine_loop.h"
 
 typedef struct transfer {

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/service.h"
+#include "mpi/service.h"
 #include "transport/local/local.h"
 #include "transport/stream/line.h"
 

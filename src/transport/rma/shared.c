@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "core/channel.h"
-#include "core/service.h"
+#include "mpi/service.h"
 
 bool cco_window_can_share(MPI_Comm comm)
 {

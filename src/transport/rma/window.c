@@ -13,13 +13,14 @@
 
 #include "core/channel.h"
 #include "core/config.h"
-#include "core/service.h"
+#include "mpi/service.h"
 #include "core/teardown.h"
 #include "core/facts.h"
 #include "core/free_files.h"
 #include "core/hold_signals.h"
 #include "core/log.h"
 #include "core/world.h"
+#include "mpi/quirks.h"
 #include "transport/rma/shared.h"
 #include "transport/rma/window_pool.h"
 
@@ -102,18 +103,15 @@ static bool is_unified(MPI_Win win)
  * network of its own for that ("pt2pt does not support MPI_THREAD_MULTIPLE"). */
 const char *cco_window_refused(MPI_Comm comm)
 {
-#if defined(OMPI_MAJOR_VERSION) && OMPI_MAJOR_VERSION < 5
     int level = MPI_THREAD_SINGLE;
+    if (CCO_OPEN_MPI == 0 || CCO_OPEN_MPI >= 5)
+        return NULL;
     PMPI_Query_thread(&level);
     if (!cco_service_all(level < MPI_THREAD_MULTIPLE, comm) && !cco_window_can_share(comm))
         return "this Open MPI has no windows between hosts with MPI_THREAD_MULTIPLE";
-#else
-    (void)comm;
-#endif
     return NULL;
 }
 
-#if defined(OMPI_MAJOR_VERSION)
 enum { PATIENCE = 5000, MILLISECOND = 1000000 };
 
 /* Not one that other users can open, who might hold the lock; without any there is no turn. */
@@ -135,7 +133,6 @@ static void window_lock(int directory, bool threads)
         nanosleep(&nap, NULL);
     }
 }
-#endif
 
 /* Open MPI 4 gives windows of different communicators on a node files of one name if they are made
  * at the same time, as those of all rows are, and in Open MPI 5 two threads of a process that make
@@ -150,20 +147,18 @@ struct turn {
 static struct turn take_turn(MPI_Comm comm)
 {
     struct turn turn = {.directory = -1};
-#if defined(OMPI_MAJOR_VERSION)
     int rank, level = MPI_THREAD_SINGLE;
+    if (!cco_quirk_win_allocate() && !cco_quirk_win_threads())
+        return turn;
     PMPI_Comm_rank(comm, &rank);
     PMPI_Query_thread(&level);
-    turn.threads = !cco_service_all(level < MPI_THREAD_MULTIPLE, comm) && OMPI_MAJOR_VERSION >= 5;
-    if (rank == 0 && (turn.threads || OMPI_MAJOR_VERSION < 5))
+    turn.threads = !cco_service_all(level < MPI_THREAD_MULTIPLE, comm) && cco_quirk_win_threads();
+    if (rank == 0 && (turn.threads || cco_quirk_win_allocate()))
         turn.directory = open_directory();
     if (turn.directory >= 0)
         window_lock(turn.directory, turn.threads);
     if (turn.threads)
         cco_service_all(true, comm);
-#else
-    (void)comm;
-#endif
     return turn;
 }
 

@@ -4,7 +4,7 @@
 #ifndef CCO_WINDOW_H
 #define CCO_WINDOW_H
 
-#include "core/mpi_compat.h"
+#include "mpi/mpi_compat.h"
 #include <stdbool.h>
 
 #include "transport/stream/fragment.h"

@@ -7,7 +7,7 @@
 
 #include "core/facts.h"
 #include "core/log.h"
-#include "core/service.h"
+#include "mpi/service.h"
 
 typedef struct entry {
     cco_window window;

@@ -5,7 +5,7 @@
 #include <pthread.h>
 
 #include "core/facts.h"
-#include "core/service.h"
+#include "mpi/service.h"
 
 enum { ROOM = 8 };
 

@@ -7,8 +7,8 @@
 #ifndef CCO_SEGMENT_H
 #define CCO_SEGMENT_H
 
-#include "core/mpi_compat.h"
-#include "core/service.h"
+#include "mpi/mpi_compat.h"
+#include "mpi/service.h"
 #include "core/watch.h"
 #include <stdbool.h>
 #include <stddef.h>

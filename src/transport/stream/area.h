@@ -9,7 +9,7 @@
 #ifndef CCO_AREA_H
 #define CCO_AREA_H
 
-#include "core/mpi_compat.h"
+#include "mpi/mpi_compat.h"
 #include "core/watch.h"
 #include "core/writes.h"
 #include <stddef.h>

@@ -4,7 +4,7 @@
 #ifndef CCO_DUP_BARE_H
 #define CCO_DUP_BARE_H
 
-#include "core/mpi_compat.h"
+#include "mpi/mpi_compat.h"
 
 /* Collective: a communicator of the same ranks in the same order.  Returns MPI_SUCCESS or an MPI
  * error class. */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* mpi_check.c - see mpi_check.h. */
-#include "core/mpi_check.h"
+#include "mpi/mpi_check.h"
 
 #include <pthread.h>
 
-#include "core/dup_bare.h"
+#include "mpi/dup_bare.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static MPI_Comm alone = MPI_COMM_NULL;

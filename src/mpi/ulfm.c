@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ulfm.c - see ulfm.h. */
 #define _GNU_SOURCE
-#include "core/ulfm.h"
+#include "mpi/ulfm.h"
 
 #include <dlfcn.h>
 #include <string.h>

@@ -16,7 +16,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "core/mpi_compat.h"
+#include "mpi/mpi_compat.h"
 #include "core/watch.h"
 
 /* In MPI_Init, on all ranks or on none: makes the private copy.  `many_threads`: on some rank,

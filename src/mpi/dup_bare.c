@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* dup_bare.c - see dup_bare.h. */
-#include "core/dup_bare.h"
+#include "mpi/dup_bare.h"
 
 int cco_comm_dup_bare(MPI_Comm comm, MPI_Comm *made)
 {

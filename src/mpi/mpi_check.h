@@ -5,7 +5,7 @@
 #ifndef CCO_MPI_CHECK_H
 #define CCO_MPI_CHECK_H
 
-#include "core/mpi_compat.h"
+#include "mpi/mpi_compat.h"
 
 /* A communicator of this rank alone on which errors are returned; MPI_COMM_NULL in a program of
  * sessions. */
@@ -26,18 +26,9 @@ MPI_Comm cco_mpi_check_any_comm(void);
 int cco_mpi_check_type(MPI_Datatype type, MPI_Count count);
 int cco_mpi_check_op(MPI_Op op, MPI_Datatype type);
 
-/* True if the MPI refuses null buffers of predefined types. */
-#if defined(OPEN_MPI)
-#define CCO_NULL_BUFFERS_REFUSED 0
-#else
-#define CCO_NULL_BUFFERS_REFUSED 1
-#endif
-
-/* True if the MPI takes MPI_DATATYPE_NULL in arrays of types where the count is 0. */
-#if defined(OPEN_MPI)
-#define CCO_NULL_TYPES 0
-#else
-#define CCO_NULL_TYPES 1
-#endif
+/* Whether the MPI refuses null buffers of predefined types, and whether it takes MPI_DATATYPE_NULL
+ * in arrays of types where the count is 0. */
+#define CCO_NULL_BUFFERS_REFUSED (CCO_OPEN_MPI == 0)
+#define CCO_NULL_TYPES (CCO_OPEN_MPI == 0)
 
 #endif

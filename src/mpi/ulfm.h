@@ -11,7 +11,7 @@
 
 #include <stdbool.h>
 
-#include "core/mpi_compat.h"
+#include "mpi/mpi_compat.h"
 
 /* Whether it works in this job; the same on all ranks of a launch. */
 bool cco_ulfm(void);

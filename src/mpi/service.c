@@ -5,17 +5,17 @@
  * All messages have one tag.  Which communicator one is of, stands at its head: a tag has too few
  * bits for that.  A thread that finds a message of another communicator leaves it for the thread
  * that waits there. */
-#include "core/service.h"
+#include "mpi/service.h"
 
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/clock.h"
-#include "core/dup_bare.h"
+#include "mpi/dup_bare.h"
 #include "core/log.h"
 #include "core/pause.h"
-#include "core/ulfm.h"
+#include "mpi/ulfm.h"
 #include "core/watch.h"
 #include "core/world.h"
 
