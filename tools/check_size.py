@@ -95,8 +95,8 @@ def measures():
 
 # (limit, goal)
 LIMITS = {
-    "lines of src": (60_005, 50_000),
-    "files of src": (670, 450),
+    "lines of src": (59_950, 50_000),
+    "files of src": (669, 450),
     "includes of dispatch.c": (38, 15),
     "includes of process.c": (41, 15),
     "members of cco_comm": (39, 24),
