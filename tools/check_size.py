@@ -96,9 +96,9 @@ def measures():
 # (limit, goal)
 LIMITS = {
     "lines of src": (59_950, 50_000),
-    "files of src": (669, 450),
-    "includes of dispatch.c": (38, 15),
-    "includes of process.c": (41, 15),
+    "files of src": (668, 450),
+    "includes of dispatch.c": (19, 15),
+    "includes of process.c": (40, 15),
     "members of cco_comm": (39, 24),
     "variables of files": (198, 110),
     "functions named by one word": (0, 0),

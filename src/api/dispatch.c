@@ -3,9 +3,6 @@
 #include "api/set_up.h"
 #include "api/dispatch.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "api/progress.h"
 #include "api/recorded.h"
 #include "api/report.h"
@@ -17,14 +14,11 @@
 #include "core/log.h"
 #include "core/raise.h"
 #include "mpi/mpi_compat.h"
-#include "core/snapshot.h"
-#include "core/timeline.h"
 #include "native/calls.h"
 #include "observe/observe.h"
 #include "plan/arguments.h"
 #include "plan/call_cache.h"
 #include "plan/handed.h"
-#include "plan/scheduled.h"
 #include "tune/topology.h"
 
 cco_comm cco_comm_reentrant = {.inter = true};
@@ -172,11 +166,6 @@ int cco_dispatch(cco_comm *state, const cco_call *call)
     if (repeat->cached->kept != 0)
         return repeat_arrays(state, repeat, call);
     return repeat->run(repeat, call->sendbuf, call->recvbuf, call);
-}
-
-uint64_t cco_start_clock(const cco_comm *state)
-{
-    return state != NULL ? cco_ticks() : 0;
 }
 
 int cco_start_nonblocking(const cco_call *call, MPI_Request *request)

@@ -61,7 +61,6 @@ cco_choice *cco_choose_by_call(cco_comm *state, const cco_call *call, MPI_Count 
 
 /* Starts a call with the MPI's own non-blocking form, in steps, for callers that pass a modified
  * copy of the call (cco_start in api/split.h).  The state may be NULL. */
-uint64_t cco_start_clock(const cco_comm *state);
 int cco_start_nonblocking(const cco_call *call, MPI_Request *request);
 void cco_start_count(cco_comm *state, cco_mode mode, const cco_call *call, uint64_t start);
 

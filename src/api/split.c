@@ -11,6 +11,7 @@
 #include "api/request_data.h"
 #include "api/report.h"
 #include "api/streaming.h"
+#include "core/clock.h"
 #include "core/failure.h"
 #include "core/facts.h"
 #include "core/log.h"
@@ -18,6 +19,7 @@
 #include "core/progress_thread.h"
 #include "native/calls.h"
 #include "observe/observe.h"
+#include "plan/arguments.h"
 #include "progress/begin.h"
 #include "progress/copies.h"
 #include "progress/operation_pool.h"
@@ -243,7 +245,7 @@ int cco_start(cco_comm *state, cco_mode mode, const cco_call *call, MPI_Info inf
     if (exact && !cco_operands_allowed(call, mode == CCO_PERSISTENT))
         return split_unsupported(state, call);
     CCO_OBSERVE(started, (state, call, mode == CCO_PERSISTENT));
-    const uint64_t start = cco_start_clock(state);
+    const uint64_t start = state != NULL ? cco_ticks() : 0;
     int rc;
     if (mode == CCO_PERSISTENT)
         rc = start_persistent(to, call, info, request);
@@ -279,7 +281,7 @@ int cco_begin(const cco_call *call, MPI_Request *request)
         cco_progress_start();
     cco_comm *state = cco_enter_start(call->comm);
     CCO_OBSERVE(started, (state, call, false));
-    const uint64_t start = cco_start_clock(state);
+    const uint64_t start = state != NULL ? cco_ticks() : 0;
     cco_call ours = *call;
     cco_copies *copies;
     int rc = cco_copy_arrays(&ours, &copies);

@@ -13,7 +13,6 @@
 #include "cresta_sp_coll.h"
 #include "mpi/grequest.h"
 #include "mpi/quirks.h"
-#include "progress/operation_pool.h"
 #include "progress/queue.h"
 
 /* gcc takes MPICH's MPI_STATUSES_IGNORE, the address 1, for an array. */

@@ -260,11 +260,13 @@ static int polite_Win_wait(MPI_Win win)
 
 typedef struct calls {
 #define CCO_BLOCKING(x, parameters, arguments, where) int(*x) parameters;
+#include "interpose/blocking.def"
 #undef CCO_BLOCKING
 } calls;
 
 static calls now = {
 #define CCO_BLOCKING(x, parameters, arguments, where) .x = first_##x,
+#include "interpose/blocking.def"
 #undef CCO_BLOCKING
 };
 
@@ -275,6 +277,7 @@ static void blocking_forget(void)
 {
 #define CCO_BLOCKING(x, parameters, arguments, where)                                              \
     __atomic_store_n(&now.x, first_##x, __ATOMIC_RELEASE);
+#include "interpose/blocking.def"
 #undef CCO_BLOCKING
 }
 
@@ -317,4 +320,5 @@ static void blocking_forget(void)
         int(*here) parameters = __atomic_load_n(&now.x, __ATOMIC_RELAXED);                         \
         return here arguments;                                                                     \
     }
+#include "interpose/blocking.def"
 #undef CCO_BLOCKING

@@ -19,7 +19,6 @@
 #include "core/pause.h"
 #include "core/polite.h"
 #include "observe/where_comm.h"
-#include "native/defects.h"
 #include "mpi/quirks.h"
 #include "progress/queue.h"
 

@@ -44,10 +44,9 @@ static const cco_rules *rules_of(int observer, int k)
 
 void cco_observe_rules(void (*take)(const cco_rules *rules))
 {
-    const cco_rules *rules;
     for (int i = 0; i < CCO_OBSERVERS; i++)
-        for (int k = 0; (rules = rules_of(i, k)) != NULL; k++)
-            take(rules);
+        for (int k = 0; rules_of(i, k) != NULL; k++)
+            take(rules_of(i, k));
 }
 
 bool cco_observe_refuses(const cco_comm *state, const char *call)

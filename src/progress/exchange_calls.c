@@ -15,7 +15,6 @@
 #include "core/pause.h"
 #include "core/progress_thread.h"
 #include "mpi/ulfm.h"
-#include "progress/operation_pool.h"
 #include "progress/queue.h"
 
 static cco_exchange_call *begun;   /* stack */
