@@ -5,7 +5,8 @@
  *     set_up ALL NODE    as many of all ranks, and at most so many on each communicator of a node
  *
  * Those on a tree of messages (mpi/service.h) give the last rank one message each.
- * An earlier communicator of the same ranks has what is made once for all of them. */
+ * An earlier communicator of the same ranks, made by the program as well, has what is made once for
+ * all of them, and once in a process. */
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -102,17 +103,21 @@ static void use(MPI_Comm comm)
 int main(int argc, char **argv)
 {
     int rank, size;
+    MPI_Comm earlier;
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
+    MPI_Comm_dup(MPI_COMM_WORLD, &earlier);
     MPI_Comm_dup(MPI_COMM_WORLD, &same);
     use(MPI_COMM_WORLD);
+    use(earlier);
     counts[0] = counts[1] = 0;
     use(same);
     CHECK(rank < size - 1 || counts[0] == atoi(argv[1]), "%d collectives of all ranks, not %s",
           counts[0], argv[1]);
     CHECK(counts[1] <= atoi(argv[2]), "%d of a node, not %s", counts[1], argv[2]);
     MPI_Comm_free(&same);
+    MPI_Comm_free(&earlier);
     MPI_Finalize();
     return testing_end("set_up");
 }
