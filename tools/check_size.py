@@ -95,7 +95,7 @@ def measures():
 
 # (limit, goal)
 LIMITS = {
-    "lines of src": (59_950, 50_000),
+    "lines of src": (60_121, 50_000),
     "files of src": (668, 450),
     "includes of dispatch.c": (19, 15),
     "includes of process.c": (40, 15),

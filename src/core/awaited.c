@@ -9,14 +9,27 @@
 
 enum {
     MESSAGES = 256, /* looked at in a millisecond, and of these */
-    PENDING = 16,   /* that are under way: for each, the MPI and the kernel are asked */
-    LOOKS = 3       /* that find a process ended until it counts */
+    PENDING = 16    /* that are under way: for each, the MPI and the kernel are asked */
 };
 
-/* The peer of a message that is under way, and that has ended; -1 if there is none among those
- * whose turn it is. */
-static int awaited_ended(cco_awaited *a, MPI_Comm comm, int count, const MPI_Request *requests,
-                         const int *peers)
+/* Whether a peer has sent a message that this call does not take.  All of its calls before have
+ * been taken.  A probe sees only the first such message, and none of a peer that waits itself. */
+static bool awaited_elsewhere(cco_awaited *a, const cco_channel *channel, int peer,
+                              const cco_awaited_call *call)
+{
+    int here = 0;
+    MPI_Status status;
+    return call != NULL && peer >= 0 && !channel->broken &&
+           PMPI_Iprobe(peer, MPI_ANY_TAG, channel->comm, &here, &status) == MPI_SUCCESS && here &&
+           status.MPI_TAG != call->tag &&
+           cco_channel_reads(channel, status.MPI_TAG, call->stamp, &a->there);
+}
+
+/* The peer of a message that is under way, and that has ended or is elsewhere; -1 if there is none
+ * among those whose turn it is. */
+static int awaited_ended(cco_awaited *a, const cco_channel *channel, int count,
+                         const MPI_Request *requests, const int *peers,
+                         const cco_awaited_call *call)
 {
     const int most = count < MESSAGES ? count : MESSAGES, first = a->at;
     for (int n = 0, pending = 0; n < most && pending < PENDING; n++) {
@@ -26,8 +39,10 @@ static int awaited_ended(cco_awaited *a, MPI_Comm comm, int count, const MPI_Req
             PMPI_Request_get_status(requests[a->at], &over, MPI_STATUS_IGNORE) != MPI_SUCCESS ||
             over)
             continue;
-        if (cco_watch_ended(comm, peers[a->at]))
-            return peers[a->at]; /* which comes first in the next look */
+        const int peer = peers[a->at] < 0 ? ~peers[a->at] : peers[a->at];
+        if (cco_watch_ended(channel->comm, peer) ||
+            awaited_elsewhere(a, channel, peers[a->at], call))
+            return peer; /* which comes first in the next look */
         pending++;
     }
     a->at = (a->at + 1) % count;
@@ -35,7 +50,7 @@ static int awaited_ended(cco_awaited *a, MPI_Comm comm, int count, const MPI_Req
 }
 
 int cco_awaited_lost(cco_awaited *a, cco_watch *watch, const cco_channel *channel, int count,
-                     const MPI_Request *requests, const int *peers)
+                     const MPI_Request *requests, const int *peers, const cco_awaited_call *call)
 {
     if (watch == NULL || count == 0 || !cco_watch_due(watch))
         return MPI_SUCCESS;
@@ -44,10 +59,13 @@ int cco_awaited_lost(cco_awaited *a, cco_watch *watch, const cco_channel *channe
         error = cco_ulfm_failed_class();
     if (error != MPI_SUCCESS)
         return cco_watch_fail(watch, error, -1);
-    const int peer = awaited_ended(a, channel->comm, count, requests, peers);
+    a->there = 0;
+    const int peer = awaited_ended(a, channel, count, requests, peers, call);
     a->looks = peer < 0 ? 0 : peer == a->peer ? a->looks + 1 : 1;
     a->peer = peer;
-    return a->looks < LOOKS ? MPI_SUCCESS : cco_watch_fail(watch, cco_ulfm_failed_class(), peer);
+    return a->looks < CCO_AWAITED_LOOKS || a->there != 0
+               ? MPI_SUCCESS
+               : cco_watch_fail(watch, cco_ulfm_failed_class(), peer);
 }
 
 int cco_awaited_end(cco_watch *watch, const cco_channel *channel, MPI_Request *request, int peer)
@@ -57,7 +75,7 @@ int cco_awaited_end(cco_watch *watch, const cco_channel *channel, MPI_Request *r
         int done = 0;
         int rc = PMPI_Test(request, &done, MPI_STATUS_IGNORE);
         if (rc == MPI_SUCCESS && !done && cco_watch_is_time(tries))
-            rc = cco_awaited_lost(&awaited, watch, channel, 1, request, &peer);
+            rc = cco_awaited_lost(&awaited, watch, channel, 1, request, &peer, NULL);
         if (rc != MPI_SUCCESS || done)
             return rc;
     }

@@ -10,18 +10,35 @@
 #include "core/channel.h"
 #include "core/watch.h"
 
+enum { CCO_AWAITED_LOOKS = 3 }; /* that find one thing until it counts */
+
 /* The state of one wait; zeros, and again zeros when other messages are waited for. */
 typedef struct cco_awaited {
-    int at;    /* the message at which the next look begins */
-    int peer;  /* whose process has ended, and */
-    int looks; /* how many looks one after the other found that */
+    int at;         /* the message at which the next look begins */
+    int peer;       /* whose process has ended, and */
+    int looks;      /* how many looks one after the other found that */
+    uint64_t there; /* or 0, or the stamp of another call, of which it has sent a message */
 } cco_awaited;
+
+/* The call that the messages are of, where their tags say it (core/channel.h).  Then `~peers[i]` is
+ * where a message goes to. */
+typedef struct cco_awaited_call {
+    uint64_t stamp;
+    int tag;
+} cco_awaited_call;
 
 /* `requests[i]` is of a message to or from `peers[i]`, under way on the channel, or over.  Looks at
  * most once in a millisecond, and then at so few of them that a look costs the same for any number.
- * MPI_SUCCESS, or the class of the error, which `watch` has got. */
+ * MPI_SUCCESS, or the class of the error, which `watch` has got.  `call`: NULL, or it also looks
+ * for peers that make another call, and returns MPI_SUCCESS with cco_awaited_strays. */
 int cco_awaited_lost(cco_awaited *awaited, cco_watch *watch, const cco_channel *channel, int count,
-                     const MPI_Request *requests, const int *peers);
+                     const MPI_Request *requests, const int *peers, const cco_awaited_call *call);
+
+/* True if the peer of the message `at` has sent one of another call, and still it is under way. */
+static inline bool cco_awaited_strays(const cco_awaited *a)
+{
+    return a->there != 0 && a->looks >= CCO_AWAITED_LOOKS;
+}
 
 /* Completes such a request; gives up, with the request still active, if cco_awaited_lost says
  * so. */

@@ -10,10 +10,13 @@
 #include "mpi/service.h"
 #include "core/teardown.h"
 #include "core/log.h"
+#include "core/stamp.h"
 #include "mpi/ulfm.h"
 #include "core/watch.h"
 
 enum { CHANNELS = 128, WORDS = CHANNELS / 64 };
+/* From STAMPED on, tags of blocking calls with an offset for each code. */
+enum { SPAN = CHANNELS * CCO_CHANNEL_TAGS, STAMPED = SPAN + CHANNELS * 2 * CCO_CHANNEL_PAIRS };
 _Static_assert(WORDS + 2 == (int)CCO_CHANNEL_WORDS, "the words of an offer");
 
 typedef struct cco_carrier {
@@ -53,17 +56,18 @@ static int tags_of(MPI_Comm comm)
     if (PMPI_Comm_get_attr(world ? MPI_COMM_WORLD : comm, MPI_TAG_UB, &value, &found) !=
             MPI_SUCCESS ||
         !found)
-        return CHANNELS * CCO_CHANNEL_TAGS - 1; /* every MPI has so many */
+        return SPAN - 1; /* every MPI has so many */
     return *value;
 }
 
 static void channel_place(cco_channel *channel, carrier *c, int number)
 {
-    const int span = 2 * CCO_CHANNEL_PAIRS, first = CHANNELS * CCO_CHANNEL_TAGS;
-    const bool room = (tags_of(c->comm) - first) / span > number;
+    const int span = 2 * CCO_CHANNEL_PAIRS, tags = tags_of(c->comm);
+    const bool room = (tags - SPAN) / span > number;
     *channel = (cco_channel){.comm = c->comm,
                              .tags = number * CCO_CHANNEL_TAGS,
-                             .pairs = room ? first + number * span : 0,
+                             .pairs = room ? SPAN + number * span : 0,
+                             .codes = (tags - STAMPED) / SPAN / CCO_COLLECTIVES,
                              .broken = channel->broken,
                              .spent = channel->spent,
                              .carrier = c,
@@ -228,6 +232,41 @@ int cco_channel_call(cco_channel *channel)
     return channel->spent ? -1 : tag;
 }
 
+/* How many of a collective's codes tell roots apart; the rest is for bytes.  All do that
+ * where there are few ranks. */
+static int channel_roots(const cco_channel *channel, unsigned coll)
+{
+    enum { PART = 16 };
+    const int most = channel->codes / PART + 1, size = channel->carrier->size;
+    const bool rooted = cco_coll_infos[coll].properties & CCO_ROOTED;
+    return !rooted ? 1 : size < most ? size : most;
+}
+
+/* Sizes that differ by a power of two have other remainders of an odd number. */
+int cco_channel_offset(const cco_channel *channel, uint64_t stamp)
+{
+    const unsigned coll = cco_stamp_coll(stamp) - 1;
+    if (coll >= CCO_COLLECTIVES || channel->codes <= 0)
+        return 0;
+    const int roots = channel_roots(channel, coll), root = (int)cco_stamp_root(stamp) % roots;
+    const int sizes = (channel->codes / roots - 1) | 1;
+    const int bytes = (int)((stamp >> CCO_STAMP_BYTES_AT) % (unsigned)sizes);
+    return STAMPED + ((bytes * roots + root) * CCO_COLLECTIVES + (int)coll) * SPAN;
+}
+
+bool cco_channel_reads(const cco_channel *channel, int tag, uint64_t mine, uint64_t *stamp)
+{
+    const int in = (tag - STAMPED) % SPAN - channel->tags, code = (tag - STAMPED) / SPAN;
+    if (tag < STAMPED || in < 0 || in >= CCO_CHANNEL_TAGS)
+        return false;
+    const unsigned coll = (unsigned)code % CCO_COLLECTIVES;
+    const int roots = channel_roots(channel, coll), own = (int)cco_stamp_root(mine);
+    const int root = code / CCO_COLLECTIVES % roots;
+    *stamp = cco_stamp((cco_coll)coll, root == own % roots ? own : root, 0) | CCO_STAMP_UNSIZED |
+             (unsigned)in / 2;
+    return true;
+}
+
 int cco_channel_exchange(cco_channel *channel)
 {
     const int pair = CCO_CHANNEL_CALLS + (int)(channel->exchanges++ % 2);
@@ -290,11 +329,22 @@ uint64_t cco_channel_carrier(const cco_channel *channel)
     return channel->carrier->number;
 }
 
+/* A message of a call that this rank has not made: the next communicator must not take it. */
+static bool channel_has_rest(const cco_channel *channel)
+{
+    uint64_t stamp;
+    int here = 0;
+    MPI_Status status;
+    return PMPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, channel->comm, &here, &status) == MPI_SUCCESS &&
+           here && cco_channel_reads(channel, status.MPI_TAG, 0, &stamp);
+}
+
 void cco_channel_close(cco_channel *channel)
 {
     carrier *c = channel->carrier;
     if (channel->comm == MPI_COMM_NULL)
         return;
+    channel->broken = channel->broken || channel_has_rest(channel);
     pthread_mutex_lock(&lock);
     if (is_broken(channel))
         c->broken = true;

@@ -13,6 +13,7 @@
 typedef struct own {
     cco_scheduled scheduled;
     cco_p2p p2p;
+    cco_unlike unlike;
 } own;
 
 static const char own_key; /* its address is the key */
@@ -47,8 +48,9 @@ static own *model_p2p_own_of(cco_comm *state)
     o = cco_comm_attach(state, &own_key, sizeof *o, model_p2p_release);
     o->p2p.channel = channel;
     o->p2p.watch = cco_comm_watch(state);
+    o->p2p.unlike = &o->unlike;
     o->scheduled.repeat = model_p2p_repeat;
-    cco_scheduled_over(&o->scheduled, &cco_transport_p2p, &o->p2p, NULL, state);
+    cco_scheduled_over(&o->scheduled, &cco_transport_p2p, &o->p2p, &o->unlike, state);
     return o;
 }
 
@@ -62,7 +64,8 @@ static int model_p2p_run(cco_comm *state, const cco_way *way, const cco_call *ca
     int rc = o != NULL ? cco_scheduled_run(&o->scheduled, state, way, call)
                        : cco_comm_no_channel(state);
     if (rc != MPI_SUCCESS) /* it came from our communicator, not the program's */
-        rc = cco_comm_raise(state, call->coll, rc);
+        rc = o != NULL ? cco_scheduled_raise(&o->scheduled, state, call->coll, rc)
+                       : cco_comm_raise(state, call->coll, rc);
     return rc;
 }
 

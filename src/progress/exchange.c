@@ -144,13 +144,13 @@ int cco_exchange_lost(cco_exchange *x, cco_watch *watch, const cco_channel *chan
 {
     enum { IN, OUT, INCOMING, ALL };
     if (!x->sent)
-        return cco_awaited_lost(&x->awaited, watch, channel, x->count, x->sends, x->to);
+        return cco_awaited_lost(&x->awaited, watch, channel, x->count, x->sends, x->to, NULL);
     const MPI_Request requests[ALL] = {
         [IN] = x->barrier[0], [OUT] = x->barrier[1], [INCOMING] = x->incoming};
     const int peers[ALL] = {[IN] = (x->rank - x->distance % x->size + x->size) % x->size,
                             [OUT] = (x->rank + x->distance) % x->size,
                             [INCOMING] = x->came > 0 ? x->list[x->came - 1].source : x->rank};
-    return cco_awaited_lost(&x->awaited, watch, channel, ALL, requests, peers);
+    return cco_awaited_lost(&x->awaited, watch, channel, ALL, requests, peers, NULL);
 }
 
 static bool progress_exchange_give_up(MPI_Request *request)

@@ -67,7 +67,7 @@ static int look(cco_awaited *awaited, cco_channel *channel)
 {
     cco_watch watch = {.kind = &kind};
     in_all = under_way = 0;
-    return cco_awaited_lost(awaited, &watch, channel, MESSAGES, requests, peers);
+    return cco_awaited_lost(awaited, &watch, channel, MESSAGES, requests, peers, NULL);
 }
 
 /* A process that has ended counts in the third look that finds it so, one after the other. */

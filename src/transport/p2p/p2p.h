@@ -4,6 +4,7 @@
 #define CCO_P2P_H
 
 #include "core/channel.h"
+#include "core/unlike.h"
 #include "core/watch.h"
 #include "sched/transport.h"
 
@@ -12,6 +13,7 @@ typedef struct cco_p2p {
     cco_channel *channel;
     cco_watch *watch; /* of its ranks; NULL: nobody looks after them */
     int tag;          /* of the next schedule of this call; that of the one after it is the next */
+    cco_unlike *unlike; /* the first rank that made another call; NULL: tags say nothing of calls */
 } cco_p2p;
 
 extern const cco_transport cco_transport_p2p;
