@@ -228,7 +228,7 @@ def test_the_list(files, crestacoll):
         (["o.json"], 125, "o.json has no points to explain: explain reads profiles,"),
         (["b.json", "--point", "bcast 9 bytes"], 125, "no calls of bcast of 9 bytes"),
         (["broken"], 125, "broken is not a state of `crestacoll tune`"),
-        (["no.json"], 2, "no collective 'no.json'"),
+        (["no.json"], 2, "there is no file no.json"),
     ],
 )
 def test_mistakes(words, code, said, files, crestacoll, build):

@@ -265,6 +265,8 @@ class Watch:
                 self.take_answer(rank)
         elif head == "process":
             rank.process = records.process(line)
+            if self.deadline is not None:  # it has come after the question
+                self.put_question(rank)
         elif head == "told":
             current = records.fields(line).get("question") == str(self.question)
             rank.answer = [] if current and rank in self.waiting else None
@@ -313,10 +315,15 @@ class Watch:
         self.why, self.deadline = why, time.monotonic() + ANSWER_S
         if why:
             self.seen.clear()
-        self.waiting = {rank for rank in self.ranks if rank.process is not None}
-        for rank in self.waiting:
-            rank.answer = None
-            rank.send(f"tell {self.question}\n".encode())
+        self.waiting = set()
+        for rank in self.ranks:
+            if rank.process is not None:
+                self.put_question(rank)
+
+    def put_question(self, rank):
+        self.waiting.add(rank)
+        rank.answer = None
+        rank.send(f"tell {self.question}\n".encode())
 
     def sum_up(self):
         """All have answered, or will not."""
