@@ -95,12 +95,12 @@ def measures():
 
 # (limit, goal)
 LIMITS = {
-    "lines of src": (60_121, 50_000),
+    "lines of src": (60_169, 50_000),
     "files of src": (668, 450),
     "includes of dispatch.c": (19, 15),
     "includes of process.c": (40, 15),
-    "members of cco_comm": (39, 24),
-    "variables of files": (198, 110),
+    "members of cco_comm": (37, 24),
+    "variables of files": (197, 110),
     "functions named by one word": (0, 0),
     "functions that share a name": (0, 0),
     "service collectives elsewhere": (0, 0),

@@ -13,12 +13,24 @@
 #include "mpi/service.h"
 
 /* The key is made once, by whoever comes first: its attribute ends a state with its communicator.
- * A state is found in the lists, without the MPI: asked about a handle that is wrong, that would
+ * A state is found in the table, without the MPI: asked about a handle that is wrong, that would
  * call an error handler, in the name of another function than the program's. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static int keyval = MPI_KEYVAL_INVALID;
 enum { BUCKETS = 1024 };
-static cco_comm *states[BUCKETS];
+
+typedef struct place {
+    MPI_Comm comm;
+    cco_comm *state;
+    struct place *next;
+} place;
+
+/* Whoever looks a state up takes no lock: a place may be used again but is never freed, and
+ * `changes` is odd while the table changes, which takes the lock. */
+static struct {
+    place *first[BUCKETS], *unused;
+    unsigned changes;
+} table;
 
 /* Communicators that this thread frees, the last one first: a delete function may free another. */
 enum { FREED = 8 };
@@ -31,33 +43,65 @@ _Thread_local cco_comm_last cco_comm_looked_up;
 unsigned cco_comms_ended;
 
 /* Handles are addresses or small numbers. */
-static cco_comm **comm_bucket_of(MPI_Comm comm)
+static place **comm_bucket_of(MPI_Comm comm)
 {
     const uint64_t handle = (uint64_t)(uintptr_t)comm;
-    return &states[handle * 0x9e3779b97f4a7c15u >> 54];
+    return &table.first[handle * 0x9e3779b97f4a7c15u >> 54];
 }
 
-static void link_state(cco_comm *state)
+static void comm_table_changes(bool begins)
 {
-    cco_comm **first = comm_bucket_of(state->comm);
-    pthread_mutex_lock(&lock);
-    state->next = *first;
-    if (*first != NULL)
-        (*first)->previous = state;
-    *first = state;
-    pthread_mutex_unlock(&lock);
-}
-
-static void unlink_state(cco_comm *state)
-{
-    pthread_mutex_lock(&lock);
-    if (state->previous != NULL)
-        state->previous->next = state->next;
+    if (begins)
+        pthread_mutex_lock(&lock);
     else
-        *comm_bucket_of(state->comm) = state->next;
-    if (state->next != NULL)
-        state->next->previous = state->previous;
-    pthread_mutex_unlock(&lock);
+        __atomic_thread_fence(__ATOMIC_RELEASE);
+    __atomic_store_n(&table.changes, table.changes + 1, __ATOMIC_RELAXED);
+    if (begins)
+        __atomic_thread_fence(__ATOMIC_RELEASE);
+    else
+        pthread_mutex_unlock(&lock);
+}
+
+/* False if memory runs out. */
+static bool link_state(cco_comm *state)
+{
+    place **first = comm_bucket_of(state->comm);
+    comm_table_changes(true);
+    place *p = table.unused != NULL ? table.unused : calloc(1, sizeof *p);
+    if (p != NULL) {
+        table.unused = p->next;
+        __atomic_store_n(&p->comm, state->comm, __ATOMIC_RELAXED);
+        __atomic_store_n(&p->state, state, __ATOMIC_RELAXED);
+        __atomic_store_n(&p->next, *first, __ATOMIC_RELAXED);
+        __atomic_store_n(first, p, __ATOMIC_RELEASE);
+    }
+    comm_table_changes(false);
+    return p != NULL;
+}
+
+static void unlink_state(const cco_comm *state)
+{
+    place **at = comm_bucket_of(state->comm);
+    comm_table_changes(true);
+    while (*at != NULL && (*at)->state != state)
+        at = &(*at)->next;
+    place *p = *at;
+    if (p != NULL) {
+        __atomic_store_n(at, p->next, __ATOMIC_RELAXED);
+        __atomic_store_n(&p->next, table.unused, __ATOMIC_RELAXED);
+        table.unused = p;
+    }
+    comm_table_changes(false);
+}
+
+/* What is found counts if `changes` has stayed as it was. */
+static cco_comm *comm_table_find(MPI_Comm comm, unsigned changes)
+{
+    const place *p = __atomic_load_n(comm_bucket_of(comm), __ATOMIC_ACQUIRE);
+    while (p != NULL && __atomic_load_n(&p->comm, __ATOMIC_RELAXED) != comm &&
+           __atomic_load_n(&table.changes, __ATOMIC_RELAXED) == changes)
+        p = __atomic_load_n(&p->next, __ATOMIC_ACQUIRE);
+    return p != NULL ? __atomic_load_n(&p->state, __ATOMIC_RELAXED) : NULL;
 }
 
 void cco_comm_drop_choices(cco_comm *state)
@@ -138,20 +182,23 @@ static MPI_Comm first_comm(void)
     MPI_Comm comm = MPI_COMM_NULL;
     pthread_mutex_lock(&lock);
     for (int i = 0; i < BUCKETS && comm == MPI_COMM_NULL; i++)
-        if (states[i] != NULL)
-            comm = states[i]->comm;
+        if (table.first[i] != NULL)
+            comm = table.first[i]->comm;
     pthread_mutex_unlock(&lock);
     return comm;
 }
 
 cco_comm *cco_comm_look_up(MPI_Comm comm)
 {
-    pthread_mutex_lock(&lock);
-    cco_comm *state = *comm_bucket_of(comm);
-    while (state != NULL && state->comm != comm)
-        state = state->next;
-    const unsigned ended = __atomic_load_n(&cco_comms_ended, __ATOMIC_RELAXED);
-    pthread_mutex_unlock(&lock);
+    const unsigned ended = __atomic_load_n(&cco_comms_ended, __ATOMIC_ACQUIRE);
+    const unsigned changes = __atomic_load_n(&table.changes, __ATOMIC_ACQUIRE);
+    cco_comm *state = comm_table_find(comm, changes);
+    __atomic_thread_fence(__ATOMIC_ACQUIRE);
+    if (changes % 2 != 0 || __atomic_load_n(&table.changes, __ATOMIC_RELAXED) != changes) {
+        pthread_mutex_lock(&lock);
+        state = comm_table_find(comm, table.changes);
+        pthread_mutex_unlock(&lock);
+    }
     if (state != NULL)
         cco_comm_looked_up = (cco_comm_last){comm, state, ended};
     return state;
@@ -220,8 +267,10 @@ cco_comm *cco_comm_create(MPI_Comm comm)
         free(state);
         return NULL;
     }
-    link_state(state);
-    return state;
+    if (link_state(state))
+        return state;
+    PMPI_Comm_delete_attr(comm, keyval);
+    return NULL;
 }
 
 cco_channel *cco_comm_channel(cco_comm *state)
@@ -275,7 +324,7 @@ void cco_comm_for_each(void (*visit)(cco_comm *state))
 {
     pthread_mutex_lock(&lock);
     for (int i = 0; i < BUCKETS; i++)
-        for (cco_comm *state = states[i]; state != NULL; state = state->next)
-            visit(state);
+        for (const place *p = table.first[i]; p != NULL; p = p->next)
+            visit(p->state);
     pthread_mutex_unlock(&lock);
 }

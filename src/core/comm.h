@@ -134,7 +134,6 @@ typedef struct cco_comm {
     cco_channel channel; /* for our messages; none until it is needed */
     void *program_rules; /* what CRESTA_Set_impl said (tune/rules.h) */
     cco_attached *attached;
-    struct cco_comm *previous, *next; /* states, in the order of their handles' buckets */
 } cco_comm;
 
 /* What this thread looked up last.  A state that ends makes all of these void, so that a handle
