@@ -162,7 +162,7 @@ def print_steps(rank):
 
 
 def what(step):
-    """As src/sched/print.c shows it; places are bytes from the begin of a buffer."""
+    """As simulator/print.c shows it; places are bytes from the begin of a buffer."""
     source, target = (place(step[end]) if end in step else "" for end in ("from", "to"))
     return {
         "send": f"{source} -> {step.get('peer')}",

@@ -16,8 +16,8 @@ enum { CCO_AWAITED_LOOKS = 3 }; /* that find one thing until it counts */
 typedef struct cco_awaited {
     int at;         /* the message at which the next look begins */
     int peer;       /* whose process has ended, and */
-    int looks;      /* how many looks one after the other found that */
-    uint64_t there; /* or 0, or the stamp of another call, of which it has sent a message */
+    int looks;      /* how many looks in a row found that */
+    uint64_t there; /* the stamp of another call, of which this peer has sent a message; or 0 */
 } cco_awaited;
 
 /* The call that the messages are of, where their tags say it (core/channel.h).  Then `~peers[i]` is

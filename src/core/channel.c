@@ -232,8 +232,8 @@ int cco_channel_call(cco_channel *channel)
     return channel->spent ? -1 : tag;
 }
 
-/* How many of a collective's codes tell roots apart; the rest is for bytes.  All do that
- * where there are few ranks. */
+/* How many roots the codes of a collective tell apart: all of them where there are few ranks.  What
+ * is left tells bytes apart. */
 static int channel_roots(const cco_channel *channel, unsigned coll)
 {
     enum { PART = 16 };

@@ -87,13 +87,13 @@ typedef struct cco_repeat {
 enum { CCO_REPEATS = 16 }; /* a power of two */
 
 typedef enum cco_watched {
-    CCO_WATCHED_CALLS = 1,   /* a race looks at each (race/race.h) */
+    CCO_WATCHED_CALLS = 1,   /* a race looks at each (race/race.c) */
     CCO_WATCHED_ARM = 2,     /* the next one takes another arm of a race (race/arms.h) */
     CCO_WATCHED_TIMES = 4,   /* a race times each (race/turns.h) */
     CCO_WATCHED_NOTES = 8,   /* each is noted, to be replayed (record/recorder.h) */
     CCO_WATCHED_WHERE = 16,  /* each says that this rank is in it (core/whereabouts.h) */
-    CCO_WATCHED_MATCH = 32,  /* each is compared between the ranks first (match/match.h) */
-    CCO_WATCHED_RESULTS = 64 /* of those that are not the MPI's own (validate/validate.h) */
+    CCO_WATCHED_MATCH = 32,  /* each is compared between the ranks first (match/match.c) */
+    CCO_WATCHED_RESULTS = 64 /* results are compared with the MPI's (validate/validate.h) */
 } cco_watched;
 
 typedef struct cco_comm {

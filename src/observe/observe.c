@@ -76,7 +76,7 @@ cco_ending cco_observe_operation(cco_comm *state, const cco_choice *choice, cons
     return (cco_ending){0};
 }
 
-/* The functions of an observer that looks at a call. */
+/* The k-th observer if it looks at this call; else one that does nothing. */
 static const cco_observer *observer_of(const cco_observed *observed, int k)
 {
     static const cco_observer none;

@@ -13,13 +13,13 @@
 #include "progress/operation.h"
 #include "tune/rules.h"
 
-/* All of these may be NULL. */
+/* Any of these functions may be NULL. */
 typedef struct cco_observer {
-    /* The job.  Its settings are read; false for an error, which is named in `error`. */
+    /* The settings of the job are read.  False for an error, which `error` names. */
     bool (*read)(char *error, size_t room);
-    /* Rules that it may choose besides those of the program, NULL from the last on. */
+    /* The k-th of the rules that it may choose besides the program's; NULL: there are no more. */
     const cco_rules *(*rules)(int k);
-    /* Ranks have agreed on the settings.  The program may call from several threads, or not. */
+    /* Ranks have agreed on the settings.  `many_threads`: several may call at once. */
     void (*job_begin)(bool many_threads);
     /* This rank waits for something, and may use the MPI. */
     void (*poll)(void);
@@ -27,14 +27,15 @@ typedef struct cco_observer {
     void (*job_last)(void);
     void (*job_end)(void);
 
-    /* A communicator.  The program has made it; has begun to make a duplicate; frees it. */
+    /* The program has made a communicator, has begun to make a duplicate of one, frees one. */
     void (*comm_made)(MPI_Comm comm);
     void (*comm_duplicates)(MPI_Comm comm, MPI_Comm made);
     void (*comm_freed)(MPI_Comm comm);
-    /* Its first blocking call has come, and its set-up comes next, also if it is none. */
+    /* The first blocking call on a communicator has come, and its set-up is next.
+     * Intercommunicators have no set-up: each of their calls is a first one. */
     void (*comm_met)(MPI_Comm comm, cco_coll coll);
-    /* In its set-up: its ranks know its name and its number; it is ready; so it is for begins.
-     * Later: its program has chosen other implementations. */
+    /* In the set-up of a communicator: its ranks know its name and number; it is ready; begins may
+     * be operations of the library from now on.  Later: the program has chosen other rules. */
     void (*comm_named)(cco_comm *state);
     void (*comm_ready)(cco_comm *state);
     void (*begins_ready)(cco_comm *state);
@@ -48,8 +49,7 @@ typedef struct cco_observer {
                     MPI_Count bytes);
     void (*after)(cco_comm *state, const cco_call *call, void *kept, int rc);
 
-    /* What is not a blocking collective, on a communicator whose `watched` asks: true if it may not
-     * run, which one rank has said. */
+    /* Another call, if `watched` asks.  True if it must not run; one rank has said why. */
     bool (*refuses)(const cco_comm *state, const char *call);
     /* A call that only starts, or makes a persistent request; waits for nobody.  `state` is NULL
      * where there is none. */
@@ -57,9 +57,9 @@ typedef struct cco_observer {
     /* A begin on a communicator that is ready, which the MPI will not refuse, before it is decided
      * what it comes to. */
     void (*begun)(cco_comm *state, const cco_call *call);
-    /* It comes to an operation of ours: what is to be called at its end. */
+    /* A begin becomes an operation of the library.  Returns what is to be called at its end. */
     cco_ending (*operation)(cco_comm *state, const cco_choice *choice, const cco_call *call);
-    /* True while begins may come to operations of ours later, whatever the rules of now say. */
+    /* True while begins may become operations of the library later, whatever today's rules say. */
     bool (*may_begin)(void);
 } cco_observer;
 
@@ -114,12 +114,12 @@ bool cco_observe_read(char *error, size_t room);
 /* Gives all their rules to `take`. */
 void cco_observe_rules(void (*take)(const cco_rules *rules));
 
-/* True if one says so, and the first ending that one wants. */
+/* True if an observer says so; and the first ending that an observer wants. */
 bool cco_observe_refuses(const cco_comm *state, const char *call);
 bool cco_observe_may_begin(void);
 cco_ending cco_observe_operation(cco_comm *state, const cco_choice *choice, const cco_call *call);
 
-/* A blocking call that is watched. */
+/* What observers keep from the begin of a blocking call to its end. */
 typedef struct cco_observed {
     unsigned watched;
     void *kept[CCO_OBSERVERS];

@@ -180,7 +180,7 @@ static void where_comm_after(cco_comm *state, const cco_call *call, void *kept, 
     cco_where_leave();
 }
 
-/* The last one counts. */
+/* Only the last call that has started is kept. */
 static void where_comm_started(cco_comm *state, const cco_call *call, bool persistent)
 {
     if (persistent || state == NULL)
