@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* arrivals_merge.c - see arrivals_merge.h.
  *
- * Up the tree of service.h each rank adds to its own arrivals those of the ranks below it, and
- * sends on what is not complete.  Down again goes what comes of it.  A communicator whose ranks lie
- * near each other is complete low in the tree.  No rank has to know who else has kept what. */
+ * Arrivals go up the tree of service.h: each rank adds those of the ranks below it to its own, and
+ * passes on the calls that still lack ranks.  The results go down again.  If the ranks of a
+ * communicator lie in one branch, their calls are complete before the root. */
 #include "core/arrivals_merge.h"
 
 #include <stdlib.h>

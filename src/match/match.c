@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* match.c - CRESTA_DEBUG=match: the ranks of a communicator compare each collective call before it
- * runs, and say who differs instead of hanging in it.
+ * runs.  If they differ, a message names the ranks that do, where the program would hang.
  *
  * Each rank sends what the standard wants to be equal (match/signature.h) to rank 0 of the
  * communicator, by a message on a communicator of ours.  Before a blocking call, rank 0 waits for

@@ -54,8 +54,8 @@ typedef struct cco_observer {
     /* A call that only starts, or makes a persistent request; waits for nobody.  `state` is NULL
      * where there is none. */
     void (*started)(cco_comm *state, const cco_call *call, bool persistent);
-    /* A begin on a communicator that is ready, which the MPI will not refuse, before it is decided
-     * what it comes to. */
+    /* A begin with valid arguments on a communicator that is ready.  The library decides afterwards
+     * whether the MPI or an operation of its own runs it. */
     void (*begun)(cco_comm *state, const cco_call *call);
     /* A begin becomes an operation of the library.  Returns what is to be called at its end. */
     cco_ending (*operation)(cco_comm *state, const cco_choice *choice, const cco_call *call);

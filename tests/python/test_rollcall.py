@@ -272,7 +272,7 @@ def test_a_rank_that_does_not_answer_is_not_waited_for(watch, monkeypatch):
         rank.connect("\0" + name)
         rank.sendall(b"process\trank=0\tsize=1\tworld=a\tspawned=0\tpid=1\thost=n\n")
         told = b""
-        while not told:  # a caller may come before the rank has said who it is
+        while not told:  # the listener may take the caller before the rank
             with sockets.connect("run", os.getpid(), sockets.names(), 60) as caller:
                 told = b"".join(iter(lambda: caller.recv(1 << 16), b""))
     assert told.startswith(b"state\tsilent\nprocess\trank=0"), told
