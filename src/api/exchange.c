@@ -7,6 +7,7 @@
 #include "api/set_up.h"
 #include "api/dispatch.h"
 #include "api/exchange.h"
+#include "api/multisend_lists.h"
 #include "api/request_data.h"
 #include "api/progress.h"
 #include "api/streaming.h"
@@ -31,14 +32,6 @@ static int api_exchange_wrong(const cco_comm *state, const cco_exchange_sends *s
             return MPI_ERR_COUNT;
     }
     return MPI_SUCCESS;
-}
-
-static int api_exchange_refuse(MPI_Comm comm, int error)
-{
-    int error_class = error;
-    PMPI_Error_class(error, &error_class);
-    PMPI_Comm_call_errhandler(comm, error_class);
-    return error_class;
 }
 
 /* The state of an intracommunicator, which is set up; NULL for others. */
@@ -68,11 +61,11 @@ static cco_exchange_call *api_exchange_next(const char *caller, const cco_exchan
     MPI_Aint low;
     cco_comm *state = api_exchange_state_of(comm);
     if (state == NULL) {
-        *rc = api_exchange_refuse(comm != MPI_COMM_NULL ? comm : MPI_COMM_WORLD, MPI_ERR_COMM);
+        *rc = cco_lists_refuse(comm, MPI_ERR_COMM);
         return NULL;
     }
     if (cco_observe_refuses(state, caller)) {
-        *rc = api_exchange_refuse(comm, MPI_ERR_UNSUPPORTED_OPERATION);
+        *rc = cco_lists_refuse(comm, MPI_ERR_UNSUPPORTED_OPERATION);
         return NULL;
     }
     cco_exchanges *exchanges = state->error == MPI_SUCCESS ? cco_exchanges_of(state) : NULL;
@@ -81,7 +74,7 @@ static cco_exchange_call *api_exchange_next(const char *caller, const cco_exchan
     const int error = exchanges != NULL ? api_exchange_failed(state, exchanges) : state->error;
     if (error != MPI_SUCCESS || exchanges == NULL) {
         *rc = error != MPI_SUCCESS ? cco_comm_raise_in(state, caller, error)
-                                   : api_exchange_refuse(comm, MPI_ERR_OTHER);
+                                   : cco_lists_refuse(comm, MPI_ERR_OTHER);
         return NULL;
     }
     cco_exchange_call *call = cco_exchanges_next(exchanges);
@@ -115,7 +108,7 @@ int cco_exchange_now(const cco_exchange_sends *sends, void *copied, int *sources
     cco_comm *state = cco_comm_find(comm);
     return api_exchange_failed(state, exchanges) != MPI_SUCCESS
                ? cco_comm_raise_in(state, "CRESTA_Exchange", rc)
-               : api_exchange_refuse(comm, rc);
+               : cco_lists_refuse(comm, rc);
 }
 
 int CRESTA_Exchange(const void *sendbuf, const int sendcounts[], const int sdispls[],
@@ -181,7 +174,7 @@ int cresta_exchange_take_of(const int *which, void *recvbuf, int sources[], int 
     cco_exchange_call *call = state != NULL ? cco_exchanges_ended(state, which) : NULL;
     MPI_Aint low, extent = 0;
     if (call == NULL)
-        return api_exchange_refuse(comm != MPI_COMM_NULL ? comm : MPI_COMM_WORLD, MPI_ERR_OTHER);
+        return cco_lists_refuse(comm, MPI_ERR_OTHER);
     const cco_exchange *x = &call->x;
     int rc = cco_is_type(type) ? PMPI_Type_get_extent(type, &low, &extent) : MPI_ERR_TYPE;
     if (rc == MPI_SUCCESS)
@@ -192,7 +185,7 @@ int cresta_exchange_take_of(const int *which, void *recvbuf, int sources[], int 
                              x->data + x->list[i].at);
     }
     if (rc != MPI_SUCCESS)
-        return api_exchange_refuse(comm, rc);
+        return cco_lists_refuse(comm, rc);
     cco_exchange_drop(call);
     return MPI_SUCCESS;
 }

@@ -74,8 +74,7 @@ static own *hier_own_of(cco_comm *state)
     if (channel == NULL)
         return NULL;
     o = cco_comm_attach(state, &own_key, sizeof *o, hier_release);
-    o->messages.channel = channel;
-    o->messages.watch = cco_comm_watch(state);
+    o->messages = (cco_p2p){channel, cco_comm_watch(state), .unlike = &o->streams.stream.unlike};
     say_nodes(state);
     o->complete = cco_node_streams_make(&o->streams, state, state->nodes.map);
     o->route = (cco_route){.map = state->nodes.map,

@@ -133,7 +133,7 @@ static const char *os_open_nodes(link *l, int kind, cco_comm *state, size_t ring
         return why;
     if (!alone && !cco_stream_open(&l->streams.stream, &l->window.area, kind == GETS))
         cco_fatal("no memory for streams on communicator '%s'", state->name);
-    l->messages = (cco_p2p){.channel = channel, .watch = cco_comm_watch(state)};
+    l->messages = (cco_p2p){channel, cco_comm_watch(state), .unlike = &l->streams.stream.unlike};
     l->route = (cco_route){.map = map,
                            .node = node,
                            .streams = alone ? NULL : &l->streams.stream,

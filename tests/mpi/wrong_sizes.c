@@ -5,9 +5,8 @@
  *
  *     wrong_sizes IMPL,... [IMPL,...]
  *
- * The second list is for calls that begin and end (CRESTA_x_begin).  With CRESTA_NODES the MPI
- * carries what passes between nodes: calls are small then, because it may itself write behind a
- * buffer. */
+ * The second list is for calls that begin and end (CRESTA_x_begin).  They are small with
+ * CRESTA_NODES: the MPI carries what passes between nodes, and may write behind a buffer. */
 #include <stdbool.h>
 
 #include <cresta_sp_coll.h>
@@ -65,8 +64,8 @@ static const char *const names[ALL_CALLS] = {"bcast",
                                              "neighbor_alltoallv",
                                              "neighbor_alltoallw"};
 static char in[MOST * RANKS], out[MOST * RANKS + CANARY];
-static int rank, size;
-static bool begins; /* the calls begin, and end */
+static int rank, size, odd_rank; /* the last, or another: its call does not match */
+static bool begins;              /* the calls begin, and end */
 
 static int blocks_out(int call)
 {
@@ -173,15 +172,15 @@ static MPI_Comm new_comm(const char *impl, int call)
     return comm;
 }
 
-/* `odd`: what the last rank gives, and takes unless only `own` differs. */
+/* `odd`: what the odd rank gives, and takes unless only `own` differs. */
 static void try(const char *impl, int call, int n, int odd, bool own)
 {
-    const bool last = rank == size - 1;
-    const int mine = last && !own ? odd : n, gives = last ? odd : n;
+    const bool is_odd = rank == odd_rank;
+    const int mine = is_odd && !own ? odd : n, gives = is_odd ? odd : n;
     const size_t end = (size_t)mine * (size_t)blocks_out(call);
     int class = MPI_SUCCESS, harm = 0;
     snprintf(testing_label, sizeof testing_label, "%s%s of %d bytes, %d on rank %d%s",
-             begins ? "begun " : "", names[call], n, odd, size - 1,
+             begins ? "begun " : "", names[call], n, odd, odd_rank,
              own ? ", where it gives them only" : "");
     MPI_Comm comm = new_comm(impl, call);
     memset(out + end, MARK, CANARY);
@@ -213,18 +212,18 @@ static void make_other(int which, bool odd, MPI_Comm comm)
     }
 }
 
-/* The last rank makes unlike calls, which each rank makes in the other order, and then some that
+/* The odd rank makes unlike calls, which each rank makes in the other order, and then some that
  * are alike. */
 static void try_kinds(const char *impl, int which)
 {
     enum { AFTER = 3 };
-    const bool last = rank == size - 1;
+    const bool odd = rank == odd_rank;
     int rc = MPI_SUCCESS;
     snprintf(testing_label, sizeof testing_label, "unlike %scalls, number %d",
              begins ? "begun " : "", which);
     MPI_Comm comm = new_comm(impl, BCAST);
-    make_other(which, last, comm);
-    make_other(which, !last, comm);
+    make_other(which, odd, comm);
+    make_other(which, !odd, comm);
     for (int i = 0; i < AFTER && rc == MPI_SUCCESS; i++)
         rc = make(ALLREDUCE, 8, 8, comm);
     CHECK(any(rc != MPI_SUCCESS), "no rank has an error");
@@ -265,7 +264,8 @@ static void run_auto(const char *impl)
     try_kinds(impl, 3);
 }
 
-/* What passes between the last two ranks, which are on one node. */
+/* What passes between the last two ranks, which are on one node, and between nodes: rank 0 is alone
+ * on its own. */
 static void run_nodes(const char *impl)
 {
     static const int some[] = {ALLGATHER, ALLTOALLV, ALLREDUCE, SCAN};
@@ -273,6 +273,12 @@ static void run_nodes(const char *impl)
         try_both(impl, some[i], 8);
     for (int which = 0; which < 4; which++)
         try_kinds(impl, which);
+    odd_rank = begins ? odd_rank : 0;
+    for (int i = 0; i < LEN(some) && !begins; i++)
+        try_both(impl, some[i], i % 2 == 0 ? 8 : 64 << 10);
+    for (int which = 0; which < 4 && !begins; which += 3)
+        try_kinds(impl, which);
+    odd_rank = size - 1;
 }
 
 /* By algorithms that have all of these calls.  With other sizes they may send messages that are as
@@ -344,13 +350,13 @@ int main(int argc, char **argv)
     MPI_Comm_rank(MPI_COMM_WORLD, &testing_rank);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
-    /* It has the errors of begun calls, and in MPICH those of several messages. */
-    if (argc > 2)
-        MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    odd_rank = size - 1;
     testing_each(argc > 1 ? argv[1] : "shm", run);
     begins = argc > 2;
-    if (begins)
+    if (begins) { /* whose errors it has */
+        MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
         testing_each(argv[2], run);
+    }
     MPI_Finalize();
     return testing_end("wrong_sizes");
 }

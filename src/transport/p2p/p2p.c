@@ -154,14 +154,11 @@ static int p2p_class_of(int error)
 /* A rank makes another call; -1: it is not known which. */
 static int p2p_differs(const transfer *f, int rank, uint64_t there)
 {
-    cco_unlike *unlike = f->shared->unlike;
     uint64_t here = f->call;
     cco_channel_reads(f->shared->channel, f->tag, f->call, &here); /* its number */
     if (f->call >> CCO_STAMP_BYTES_AT > 0)
         here = (here & CCO_STAMP_BELOW_BYTES) | (f->call & ~CCO_STAMP_BELOW_BYTES);
-    if (unlike != NULL && !unlike->met)
-        *unlike = (cco_unlike){.met = true, .rank = rank, .here = here, .there = there};
-    return cco_unlike_class(here, there);
+    return cco_unlike_note(f->shared->unlike, rank, here, there);
 }
 
 /* The error of requests: messages may be longer than their receivers take. */

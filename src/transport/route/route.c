@@ -62,12 +62,12 @@ static void *route_open_transfer(void *shared, int messages)
     return NULL;
 }
 
-/* Messages of the MPI say nothing. */
 static void route_stamp(void *data, uint64_t stamp)
 {
     const transfer *f = data;
-    if (f->lanes[NEAR].transfer != NULL)
-        cco_transport_stream.stamp(f->lanes[NEAR].transfer, stamp);
+    for (int i = 0; i < LANES; i++)
+        if (f->lanes[i].transfer != NULL)
+            f->lanes[i].transport->stamp(f->lanes[i].transfer, stamp);
 }
 
 static int route_next_call(void *shared)
@@ -137,6 +137,17 @@ static void route_count_anew(transfer *f, int lane)
     f->lanes[lane].count = 0;
 }
 
+/* An error of messages: the ranks of this node wait in memory for what comes no more. */
+static int route_leave(const transfer *f, int lane, int error)
+{
+    int class = error;
+    if (error != MPI_SUCCESS && lane == FAR && f->route->streams != NULL) {
+        PMPI_Error_class(error, &class);
+        cco_stream_leave(f->route->streams, class);
+    }
+    return error;
+}
+
 /* Memory first: it takes no call of the MPI. */
 static int route_test(void *data, bool *done)
 {
@@ -147,7 +158,7 @@ static int route_test(void *data, bool *done)
         lane *l = &f->lanes[i];
         bool over = true;
         if (l->busy)
-            rc = l->transport->test(l->transfer, &over);
+            rc = route_leave(f, i, l->transport->test(l->transfer, &over));
         if (rc == MPI_SUCCESS && over && l->busy)
             route_count_anew(f, i);
         l->busy = !over;
@@ -166,7 +177,7 @@ static int route_lost(void *data)
     int rc = MPI_SUCCESS;
     for (int i = 0; i < LANES && rc == MPI_SUCCESS; i++)
         if (f->lanes[i].busy)
-            rc = f->lanes[i].transport->lost(f->lanes[i].transfer);
+            rc = route_leave(f, i, f->lanes[i].transport->lost(f->lanes[i].transfer));
     return rc;
 }
 
