@@ -69,6 +69,8 @@ void *cco_f_address(void *address)
 static int peers(MPI_Comm comm)
 {
     int inter = 0, size = 0;
+    if (comm == MPI_COMM_NULL) /* the call says so, in its own name */
+        return 0;
     PMPI_Comm_test_inter(comm, &inter);
     if (inter)
         PMPI_Comm_remote_size(comm, &size);
@@ -77,9 +79,11 @@ static int peers(MPI_Comm comm)
     return size;
 }
 
+enum { HANDLES_EQUAL = sizeof(MPI_Datatype) == sizeof(MPI_Fint) }; /* MPICH: the same integers */
+
 static MPI_Datatype *c_handles(MPI_Fint *types, int count)
 {
-    if (sizeof(MPI_Datatype) == sizeof(MPI_Fint)) /* MPICH: the handles are the same integers */
+    if (HANDLES_EQUAL)
         return (MPI_Datatype *)(void *)types;
     MPI_Datatype *c_types = malloc((size_t)count * sizeof *c_types + 1);
     if (c_types == NULL)
@@ -92,12 +96,13 @@ static MPI_Datatype *c_handles(MPI_Fint *types, int count)
 MPI_Datatype *cco_f_types(MPI_Fint *types, MPI_Comm comm, void *sendbuf, int sending)
 {
     const bool none = sending && cco_f_address(sendbuf) == MPI_IN_PLACE;
-    return none ? NULL : c_handles(types, peers(comm));
+    return none ? NULL : c_handles(types, HANDLES_EQUAL ? 0 : peers(comm));
 }
 
 MPI_Datatype *cco_f_near_types(MPI_Fint *types, MPI_Comm comm, int sending)
 {
-    const cco_degrees degrees = cco_degrees_of(comm);
+    const bool unused = HANDLES_EQUAL || comm == MPI_COMM_NULL;
+    const cco_degrees degrees = unused ? (cco_degrees){0} : cco_degrees_of(comm);
     return c_handles(types, sending ? degrees.out : degrees.in);
 }
 
