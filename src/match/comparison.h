@@ -9,7 +9,6 @@ typedef struct cco_match {
     MPI_Comm comm;       /* ours; */
     MPI_Request request; /* what is under way there: its making, or a begun call's signature; */
     bool there;          /* it is made; */
-    bool open;           /* all ranks know that it is made: it was at once, or a call has waited */
     MPI_Comm twin;       /* what MPI_Comm_idup makes, until its first call */
     cco_comm *state;     /* NULL: it has none yet, or the program has freed it */
     int rank, size;

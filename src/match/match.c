@@ -159,10 +159,8 @@ static void match_set_up(cco_comm *state)
                     cco_ulfm() ? CCO_ULFM_GOES_ON : "the MPI makes no more communicators");
         return;
     }
-    if (m == NULL) {
+    if (m == NULL)
         m = match_add(comm);
-        m->open = true;
-    }
     m->twin = MPI_COMM_NULL;
     m->rank = state->rank;
     m->size = state->size;
@@ -181,9 +179,16 @@ static cco_match *of_state(const cco_comm *state)
 
 static void match_duplicates(MPI_Comm comm, MPI_Comm made)
 {
-    const cco_match *of = comm != MPI_COMM_NULL ? of_state(cco_comm_find(comm)) : NULL;
-    if (of == NULL || !of->open)
+    cco_match *of = comm != MPI_COMM_NULL ? of_state(cco_comm_find(comm)) : NULL;
+    if (of == NULL && comm != MPI_COMM_NULL)
+        of = twin_of(comm);
+    if (of == NULL)
         return;
+    for (int tries = 0; !of->there; cco_pause_after_mpi(&tries)) { /* all ranks have begun it */
+        pthread_mutex_lock(&lock);
+        send_on(of);
+        pthread_mutex_unlock(&lock);
+    }
     cco_match *m = match_add(MPI_COMM_NULL);
     if (PMPI_Comm_idup(of->comm, &m->comm, &m->request) == MPI_SUCCESS)
         m->twin = made;
@@ -364,7 +369,6 @@ static void match_compare(cco_match *m, const char *name, const cco_call *call,
         m->busy = send_on(m);
         pthread_mutex_unlock(&lock);
     }
-    m->open = true;
     if (m->rank == 0)
         wait_as_first(m, name, call, mine);
     else

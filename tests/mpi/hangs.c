@@ -151,13 +151,16 @@ static void first_made(void)
     MPI_Comm_free(&made);
 }
 
-/* On a communicator that is made by a call that waits for nobody. */
+/* On a communicator that is made by a call that waits for nobody, of one made so. */
 static void first_idup(void)
 {
     MPI_Request begun = MPI_REQUEST_NULL;
-    MPI_Comm made;
-    MPI_Comm_idup(MPI_COMM_WORLD, &made, &begun);
+    MPI_Comm before, made;
+    MPI_Comm_idup(MPI_COMM_WORLD, &before, &begun);
     MPI_Wait(&begun, MPI_STATUS_IGNORE);
+    MPI_Comm_idup(before, &made, &begun);
+    MPI_Wait(&begun, MPI_STATUS_IGNORE);
+    MPI_Comm_free(&before);
     MPI_Comm_set_name(made, "made");
     CALL(Ibcast)(in, MANY, MPI_BYTE, differs ? size - 1 : 0, made, &begun);
     MPI_Wait(&begun, MPI_STATUS_IGNORE);

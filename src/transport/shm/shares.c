@@ -91,21 +91,17 @@ static int fold_share(const cco_run *r, uint64_t k)
     if (slot != NULL && own != slot)
         cco_writes_copy(&r->ring->writes, r->stage->use, r->stage->pattern, slot, own, mine.n);
     if (slot != NULL)
-        cco_slot_ring_publish(r->ring, 2 * k + 1,
-                              r->ring->strangers == 0 ? r->stage->word : CCO_STAMP_SPOILT);
+        cco_slot_ring_publish(r->ring, 2 * k + 1, r->stage->word);
     return rc;
 }
 
-/* The share of the result that another rank has. */
+/* The share of the result that another rank has, which has shown an operand of this call: each rank
+ * has looked at all operands before. */
 static void collect_from(const cco_run *r, int rank, cco_span to, uint64_t k)
 {
     if (to.n == 0 || cco_run_strange(r, rank))
         return;
-    const char *from = cco_slot_ring_read(r->ring, rank, 2 * k + 1);
-    if (cco_slot_word(from) == r->stage->word)
-        memcpy(cco_run_place(r, to), from, to.n);
-    else
-        cco_run_differs(r, rank, from, NULL, 0);
+    memcpy(cco_run_place(r, to), cco_slot_ring_read(r->ring, rank, 2 * k + 1), to.n);
 }
 
 static void shares_collect(const cco_run *r, uint64_t k)
