@@ -12,9 +12,9 @@ LIMIT = 60.0  # seconds, after which the job is ended
 PLAN = benchjob.Plan(["barrier"], ["mpi"], [8], 1, samples=1, budget=1.0)
 
 
-def of_job(build, ranks=None):
-    """{"ranks", "nodes", "ranks_min", "ranks_max"} of a job of so many ranks, None: as many as the
-    launcher starts by itself; {"why"} if this is not known. CRESTA_NODES holds for it.
+def of_job(build, ranks):
+    """{"ranks", "nodes", "ranks_min", "ranks_max"} of a job of so many ranks; {"why"} if this is
+    not known, with "failed" if a job that CRESTA_NODES says nothing of did not come to its end.
     """
     with tempfile.TemporaryDirectory(prefix="crestacoll-nodes-") as folder:
         path = Path(folder) / "p.json"
@@ -25,12 +25,13 @@ def of_job(build, ranks=None):
             benchjob.run_command(build, words, limit=LIMIT, variables=own)
             return found_in(profiles.load(path))
         except Problem as e:
-            return {"why": str(e.message)}
+            nobody = {} if "CRESTA_NODES" in settings else {"failed": counted(ranks, "rank")}
+            return {"why": str(e.message)} | nobody
 
 
 def with_settings(build, ranks, settings):
     """(words of the job, what its launcher takes from its own environment)"""
-    launch = benchjob.launch_words(build, ranks) if ranks else [build.launcher]
+    launch = benchjob.launch_words(build, ranks)
     command = launcher.parse([*launch, *benchjob.program_words(build, PLAN)])
     kind = launcher.kind_of(command.launcher, build.family)
     return launcher.inject(command, kind, settings)

@@ -103,6 +103,21 @@ def not_enough_time_as_the_mean_disagrees(screen):
     _say(screen, _found("undecided", step=step, agree=False, bound=bound))
 
 
+def the_table_of_arms(screen):
+    """What stands below it, by steps and by calls."""
+    arms = [{"name": "p2p", "dropped": True, "difference": None, "failed": ""}]
+    for by in ("steps", "calls"):
+        screen.say(words.legend({"by": by, "arms": arms}))
+
+
+def not_everything_was_tried(screen):
+    """The budget was spent before."""
+    still = [_open("shm", -0.012, 0.0824)]
+    missing = ["the race rule by rule", "the race of algorithms", "a proof of shm"]
+    bound = _bound(open=still, more_s=600.0)
+    _say(screen, _found("undecided", bound=bound, untried=missing))
+
+
 def the_best_choice_broke_the_program(screen):
     """It is no candidate any more."""
     rejected = {"why": "failed", "text": "was ended by SIGSEGV"}

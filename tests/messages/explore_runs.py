@@ -58,6 +58,11 @@ def a_failure_under_rules(screen):
     _refused(screen, reasons.need_settings, _ended(2, said, loaded=False))
 
 
+def no_time_to_compare(screen):
+    """The program had not ended when the budget was spent."""
+    _refused(screen, reasons.no_time, 1.0)
+
+
 def too_few_comparisons(screen):
     """A program without steps."""
     seen = {"runs": 2, "calls": 600, "name": "allreduce", "inside": 0.003}

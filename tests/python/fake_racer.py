@@ -11,8 +11,9 @@ import sys
 import time
 from pathlib import Path
 
-KIND = sys.argv[1]
-SETTINGS = dict(a.split("=", 1) for a in sys.argv[2:])
+ARGUMENTS = sys.argv[1:] if __name__ == "__main__" else ["split"]  # test_explore_budget.py
+KIND = ARGUMENTS[0]
+SETTINGS = dict(a.split("=", 1) for a in ARGUMENTS[1:])
 STEP, AT = 0.004, 0.05
 # What an implementation does to a step of this program, in fractions of it.
 EFFECTS = {
@@ -196,4 +197,5 @@ def main():
         write_profile(os.environ["CRESTA_PROFILE"])
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -10,8 +10,9 @@ from click.testing import CliRunner
 from conftest import ROOT
 from spoilt import Spoilt
 
-from crestacoll import builds, checkjob, cli, jobnodes, overhead, verdicts
+from crestacoll import benchjob, builds, checkjob, cli, jobnodes, overhead, verdicts
 from crestacoll.cli import info
+from crestacoll.ui import Problem
 
 pytestmark = pytest.mark.by_turns
 
@@ -128,6 +129,33 @@ def test_info_shows_the_nodes_of_a_job(build, monkeypatch):
     shown = CliRunner().invoke(info.command, ["-n", "2"]).output
     assert "a job here: 2 ranks on one node\n" in shown
     assert "a job" not in CliRunner().invoke(info.command, ["--no-run"]).output
+
+
+def test_info_asks_a_job_of_two_ranks(build, monkeypatch):
+    """Whatever the launcher starts by itself; and it fails if that job does."""
+    asked = []
+
+    def of_job(build, ranks):
+        asked.append(ranks)
+        return {"why": "it broke off", "failed": "2 ranks"}
+
+    monkeypatch.setattr(info, "all_builds", lambda: [build])
+    monkeypatch.setattr(info, "try_models", lambda build, models: None)
+    monkeypatch.setattr(jobnodes, "of_job", of_job)
+    ran = CliRunner().invoke(info.command)
+    assert asked == [2] and ran.exit_code == 1
+    assert f"{build.name}: a job of 2 ranks: it broke off" in ran.output
+
+
+def test_a_job_that_fails_is_told(build, monkeypatch):
+    def broken(*words, **more):
+        raise Problem("it broke off")
+
+    monkeypatch.delenv("CRESTA_NODES", raising=False)
+    monkeypatch.setattr(benchjob, "run_command", broken)
+    assert jobnodes.of_job(build, 2) == {"why": "it broke off", "failed": "2 ranks"}
+    monkeypatch.setenv("CRESTA_NODES", "4x1")
+    assert jobnodes.of_job(build, 2) == {"why": "it broke off"}
 
 
 def test_nodes_of_a_job_that_nobody_knows():

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from crestacoll.explore import hang, reasons, runs, whole
+from crestacoll.explore import hang, reasons, runs, whole, words
 from crestacoll.ui import Problem
 
 
@@ -21,10 +21,17 @@ class Search:
     def left(self):
         return self.seconds_left
 
+    def room(self):
+        return self.seconds_left + self.wall_s
+
+    def plain_output(self):
+        return self.folder / "plain"
+
     def note(self, text):
         self.notes.append(text)
 
     def run(self, stage, variables, limit, runner=runs.run):
+        limit = min(limit, self.room())
         code, seconds, *more = self.ends.pop(0)
         tuned = "CRESTA_IMPL" in variables(1, self.folder)
         self.done.append("tuned" if tuned else "plain")
@@ -37,6 +44,7 @@ class Search:
             (folder / "loaded").unlink()
             (folder / "stderr").write_text("crestacoll: CRESTA_IMPL=@r: cannot read this file\n")
         spent = min(seconds, limit)
+        self.seconds_left -= spent
         return runs.Ended(code, spent, why, folder, "rank 1 waits" if why == "hangs" else "")
 
 
@@ -57,6 +65,27 @@ def test_rules_under_which_it_does_not_end(tmp_path):
     search, stage, _ = tuned(tmp_path, (0, 1000), (0, 1.0))
     assert search.done == ["tuned", "plain"]
     assert stage["answers"]["failed"] == "did not end in 8 s"
+
+
+def test_rules_that_crash_the_program_when_the_time_is_up(tmp_path):
+    """They are not kept, and what was not looked at is said."""
+    search, stage, ended = tuned(tmp_path, (9, 1.0), left=0.5)
+    assert search.done == ["tuned"] and ended.code == 9 and not stage["answers"]["ok"]
+    (told,) = words.answers({"answers": stage["answers"]})
+    assert told == (
+        "Under the rules the program ended with exit code 9; no plain run after it came to its end"
+        " in the time that was left."
+    )
+    search, stage, ended = tuned(tmp_path / "x", left=0.0)
+    assert search.done == [] and ended is None and "answers" not in stage
+
+
+def test_rules_under_which_the_rest_of_the_time_is_too_short(tmp_path):
+    """A run of 3 s, of which 1.5 were left: nothing is said against the rules."""
+    search, stage, ended = tuned(tmp_path, (0, 3.0), left=0.5)
+    assert search.done == ["tuned"] and ended is None and "answers" not in stage
+    assert search.notes == ["under the rules the program did not end in 2 s, and there was no time"
+                            " for more"]  # fmt: skip
 
 
 def test_a_machine_that_becomes_slower(tmp_path):

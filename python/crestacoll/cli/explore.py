@@ -37,7 +37,11 @@ folder, and long runs are ended early: it must not matter if it leaves files hal
     epilog=EPILOG,
     context_settings={"allow_interspersed_args": False},
 )
-@shared.time("2m", "Time for everything, such as 90s, 2m, 1h. More time finds smaller gains.")
+@shared.time(
+    "2m",
+    "Time for everything, such as 90s, 2m, 1h. More time finds smaller gains. A run of the program"
+    " that began before may end after it, at most by the time of one plain run.",
+)
 @shared.folder("crestacoll-explore", "Folder for report, rules and all intermediate results.")
 @click.option(
     "--compare",

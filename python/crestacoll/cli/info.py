@@ -31,6 +31,9 @@ from crestacoll.sizes import format_size
 from crestacoll.ui import TEXT, WRONG, Problem, json_option, out, show, table, write_json
 
 
+TRIED_ON = 2  # ranks: what a launcher starts by itself is one rank, or one for each core
+
+
 @click.command("info", short_help="List MPIs, builds, implementations, environment variables.")
 @click.option("--env", "only_env", is_flag=True, help="Only the environment variables.")
 @click.option(
@@ -42,7 +45,9 @@ from crestacoll.ui import TEXT, WRONG, Problem, json_option, out, show, table, w
     type=click.IntRange(1),
     metavar="N",
     callback=options.refuse_crowd,
-    help="Ranks of the job that is asked for its nodes; default: what the launcher starts itself.",
+    default=TRIED_ON,
+    show_default=True,
+    help="Ranks of the job that is asked for its nodes.",
 )
 @options.crowded
 @click.option(
@@ -69,7 +74,8 @@ def command(only_env, no_run, ranks, table_to, json_to):
     there are none for this build, the check runs first, which takes minutes.
 
     An implementation counts as working when a short run of all collectives on two ranks gives the
-    MPI's own results. The exit code is 1 if something that is built does not work.
+    MPI's own results. The exit code is 1 if something that is built does not work, or if the job
+    that is asked for its nodes fails.
     """
     if table_to:
         print_table(table_to, json_to)
@@ -199,7 +205,7 @@ def try_jobs(build, names):
     near = [c for c in build.collectives if c not in build.measured]
     jobs = [(build.measured, []), *([(near, NEIGHBOURS)] if near else [])]
     plans = [
-        benchjob.Plan(collectives, names, [8], 2, samples=1, budget=20, options=options)
+        benchjob.Plan(collectives, names, [8], TRIED_ON, samples=1, budget=20, options=options)
         for collectives, options in jobs
     ]
     return [benchjob.run(build, plan, limit=LIMIT) for plan in plans]
@@ -227,6 +233,8 @@ def broken(builds):
     for build in builds:
         if not build["preload_exists"]:
             yield f"{build['name']}: {build['preload']} is missing"
+        if (build["job"] or {}).get("failed"):
+            yield f"{build['name']}: a job of {build['job']['failed']}: {build['job']['why']}"
         for model in build["models"]:
             if model.get("tried") and not model["works"]:
                 yield f"{build['name']}: {model['name']}: {model['why']}"

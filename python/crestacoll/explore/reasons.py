@@ -89,6 +89,15 @@ def no_race(ended, log, calls):
     )
 
 
+def no_time(seconds):
+    """A program of which nothing is known but that it did not end by then."""
+    raise Problem(
+        f"the program did not end in {seconds:.0f} s, and there was no time to compare its steps."
+        " Does it hang? If it needs longer, give it a larger --budget",
+        TIME_LIMIT,
+    )
+
+
 def lack(log):
     """What keeps its steps from being compared, as what `the program` does."""
     if log.start:

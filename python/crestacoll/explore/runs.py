@@ -129,7 +129,7 @@ def prepare_child():
 
 
 def plain_run(job, variables, folder, limit, watch=lambda seconds: None, stdin=None):
-    """As `run`; a run that does not end within the limit is asked whether it hangs."""
+    """As `run`; a run that may not end within the limit is asked before whether it hangs."""
     Path(folder).mkdir(parents=True, exist_ok=True)
     with hang.listening(Path(folder), job.addresses()) as listener:
         more = listener.settings if listener is not None else {}
@@ -154,7 +154,8 @@ def run(job, variables, folder, limit, watch=lambda seconds: None, stdin=None, l
     ):
         child = start(words, environment() | more, source, out, err)
         left = Leftovers(child.pid, f"CRESTA_LOADED={settings['CRESTA_LOADED']}")
-        why, over, hung = "limit", False, ""
+        why, over, hung = "limit", False, None
+        asks_at = limit / (1 + hang.SHARE)
         if listener is not None:
             listener.started(child)
         try:
@@ -165,9 +166,11 @@ def run(job, variables, folder, limit, watch=lambda seconds: None, stdin=None, l
                 if said and not over:
                     why = said
                     break
-            if listener is not None and why == "limit" and not over:
-                hung = hang.find(listener, limit, functools.partial(wait, child))
-                over = child.poll() is not None
+                if listener and hung is None and not over and time.monotonic() - begin > asks_at:
+                    hung = hang.find(listener, asks_at, functools.partial(wait, child))
+                    over = child.poll() is not None
+                    if hung and not over:
+                        break
         finally:
             if not over:
                 left.look()
@@ -177,7 +180,7 @@ def run(job, variables, folder, limit, watch=lambda seconds: None, stdin=None, l
     stdin.need_room()
     code = child.returncode if child.returncode >= 0 else 128 - child.returncode
     why = "ended" if over else "hangs" if hung else why
-    return Ended(code, time.monotonic() - begin, why, folder, hung)
+    return Ended(code, time.monotonic() - begin, why, folder, hung or "")
 
 
 def start(words, variables, source, out, err):
@@ -240,10 +243,3 @@ def answers(plains, tuned, compare=None):
     told = printed.compare([text_of(p) for p in plains], text_of(tuned))
     found |= {"words": told.words, "left_out": told.left_out, "difference": told.difference}
     return found | {"same": not told.difference, "bytes": False, "ok": True}
-
-
-def failed_answers(ended, plain, how, after):
-    """What `answers` returns, for a run that failed (`how`); `after`: of a plain run after it."""
-    found = {"plain": str(plain.folder / "stdout"), "tuned": str(ended.folder / "stdout")}
-    found |= {"by": None, "ok": False, "prints": True, "same": False}
-    return found | {"failed": how, "after": after}

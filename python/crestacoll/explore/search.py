@@ -30,6 +30,10 @@ class NoSteps(Exception):
     """The program ends, but has no time step that repeats; says why."""
 
 
+class OutOfTime(Exception):
+    """The budget is spent: no other run of the program begins."""
+
+
 class Search:
     """Everything about one exploration that changes while it goes on."""
 
@@ -45,8 +49,22 @@ class Search:
     def has_time(self):
         return self.left() > LEAST
 
-    def run(self, stage, variables, limit, look=lambda seconds: None, runner=runs.run):
-        """One more run of the program, which counts even if it is interrupted."""
+    @property
+    def longest_s(self):
+        """Seconds of the longest plain run that came to its end; 0 without any."""
+        return max(self.wall_s or 0.0, self.state.data.get("run_s", 0.0))
+
+    def room(self):
+        """Seconds until every run has to end: what is left of the budget, and one run."""
+        return self.left() + self.longest_s
+
+    def run(self, stage, variables, limit, look=lambda seconds: None, runner=None):
+        """One more run of the program, which counts even if it is interrupted. It begins within the
+        budget, and ends within that and one run of the program.
+        """
+        if self.left() <= 0:
+            raise OutOfTime
+        limit, runner = min(limit, self.room()), runner or runs.run
         number, folder = self.state.new_run(stage)
         began = time.monotonic()
 
@@ -55,7 +73,10 @@ class Search:
             return look(seconds)
 
         try:
-            return runner(self.job, variables(number, folder), folder, limit, both, self.stdin)
+            ended = runner(self.job, variables(number, folder), folder, limit, both, self.stdin)
+            if runner is runs.plain_run and ended.why == "ended":
+                self.state.data["run_s"] = max(self.longest_s, ended.seconds)
+            return ended
         finally:
             known = self.state.stage(stage)
             known["spent_s"] = known.get("spent_s", 0.0) + time.monotonic() - began
@@ -71,6 +92,9 @@ class Search:
             if self.state.data["points"]:
                 self.compare()
             others.look()
+        except OutOfTime:
+            self.tell.note("the budget is spent")
+            self.need_rounds()
         finally:
             self.state.data["others"] = others.found()
         self.state.data["ended"] = "done"
@@ -82,7 +106,7 @@ class Search:
         stage = self.state.stage("profile")
         if not stage["done"]:
             self.tell.tries("a run with the MPI's own collectives, to see where the time goes")
-            limit = max(2.0, PROFILE_SHARE * self.left())
+            limit = min(self.left(), max(2.0, PROFILE_SHARE * self.left()))
             ended = self.run("profile", self.profiled, limit, runner=runs.plain_run)
             reasons.judge_plain(ended, limit)
             stage |= {"done": True, "why": ended.why, "seconds": ended.seconds, "limit": limit}
@@ -130,6 +154,7 @@ class Search:
         if not calldata.is_on(self.state):
             try:
                 self.search()
+                self.need_rounds()
                 self.prove()
                 while settle.go_on(self, lambda found: settle.more_rounds(self, found)):
                     self.prove()
@@ -165,6 +190,14 @@ class Search:
         stage = self.state.stage("models")
         if len(stage["failed"]) > 1 and stage["good"] == 0:
             reasons.fails_under_all(stage["failed"][0]["text"])
+
+    def need_rounds(self):
+        """A program that neither ended nor raced may hang: there is nothing to say of choices."""
+        stages = self.state.data["stages"]
+        known = any(self.state.rounds(s) or self.state.stage(s)["failed"] for s in stages)
+        profile = self.state.stage("profile")
+        if profile["done"] and self.wall_s is None and not known:
+            reasons.no_time(profile["seconds"])
 
     def lead(self, choice):
         self.state.data["choice"] = choice_data(choice)
@@ -307,6 +340,9 @@ class Search:
         again = ended.why == "ended" and ended.seconds < AGAIN * self.budget
         if again and stage["missed"] < blame.MOST_MISSED:
             return True
+        cut = ended.why in ("limit", watch.NO_START) and ended.seconds < (self.wall_s or 0.0)
+        if cut:  # it might have shown steps later
+            return False
         if any(self.state.rounds(s) for s in self.state.data["stages"]):
             return False
         if self.wall_s is None:
@@ -329,7 +365,7 @@ class Search:
             self.state.save()
         if self.wall_s is None or stage.get("answers"):
             return
-        if self.left() + whole.OVER * self.budget > self.tuned_s():
+        if self.room() > self.tuned_s():
             self.compare_answers(stage, rules)
 
     def write_rules(self, choice):
@@ -342,11 +378,11 @@ class Search:
     def tuned_s(self):
         """How long a whole run takes under the choice, as far as races have shown it."""
         known = outcome.known_difference(self.state)
-        return self.wall_s * (1 + (min(0.0, known.high) if known else 0.0))
+        return self.longest_s * (1 + (min(0.0, known.high) if known else 0.0))
 
     def race_pair(self, stage, competing):
         """Long blocks, until the difference is known well or the time is up. As much as possible
-        of the time of a whole run is left.
+        of the time of a whole run is left; a second, if one is needed, may end after the budget.
         """
         whole = 1.2 * self.tuned_s() + 1 if self.wall_s else 0.0
         room = max(self.left() - whole, PROOF_LEAST * self.left())
@@ -390,17 +426,20 @@ class Search:
         if ended is None or "answers" in stage:
             return
         self.judge_answers(stage, ended)
-        told, left = stage["answers"], self.left() + whole.OVER * self.budget
+        told = stage["answers"]
         if not told["same"] and told["by"] is None and told["plain_runs"] < 2:
-            if left > pair.plain_s and pair.plain() is not None:
+            if self.left() > 0 and pair.plain() is not None:
                 self.judge_answers(stage, ended)
+
+    def plain_output(self):
+        """What the first plain run printed."""
+        return self.state.run_folder(self.state.stage("profile")["runs"][-1]) / "stdout"
 
     def judge_answers(self, stage, ended):
         """What a whole run under the rules printed, against all plain ones. One that printed
         something else is not forgotten for others that did not.
         """
-        plain = self.state.run_folder(self.state.stage("profile")["runs"][-1]) / "stdout"
-        plains = [plain, *map(Path, self.state.data.get("plain_outputs", []))]
+        plains = [self.plain_output(), *map(Path, self.state.data.get("plain_outputs", []))]
         before, compare = stage.get("answers"), self.options["compare"]
         found = runs.answers(plains, ended.folder / "stdout", compare)
         if before is not None and before["same"] and found["same"]:

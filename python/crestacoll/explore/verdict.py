@@ -255,6 +255,31 @@ def begun(state):
     return all(state.stage(s)["done"] or state.stage(s)["arms"] for s in RACES)
 
 
+TITLES = {
+    "models": "the race of the models",
+    "points": "the race rule by rule",
+    "algorithms": "the race of algorithms",
+}
+
+
+def untried(state):
+    """What an exploration that was not interrupted had no time for, as a sentence lists it."""
+    if state.data["ended"] != "done" or not state.data["points"]:
+        return []
+    if calldata.is_on(state):
+        names = [] if state.stage(calldata.STAGE)["done"] else ["the comparison of single calls"]
+    else:
+        names = [TITLES[s] for s in RACES if not state.stage(s)["done"] and is_open(state, s)]
+    if state.choice.picks and proof(state) is None and not rejected(state):
+        names.append(f"a proof of {state.choice.name}")
+    return names
+
+
+def is_open(state, stage):
+    """It has not begun, or an arm of it has not failed."""
+    return not state.stage(stage)["arms"] or len(racing(state, stage)) > 1
+
+
 def largest(every):
     """The gain that all candidates together allow: at different points those add up."""
     if any(c.allows is None for c in every):

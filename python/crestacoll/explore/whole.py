@@ -8,7 +8,6 @@ plain run.
 from crestacoll.explore import reasons, runs
 
 TIMES, MORE_S = 3, 5.0  # a run under the rules may take so much longer than the plain one
-OVER = 0.1  # of the budget: so much longer it may take if the answers can be compared then
 MOST_OUTPUTS = 6  # of plain runs
 AGAIN = "the plain program once more, before anything is blamed"
 
@@ -57,7 +56,9 @@ class Whole:
         """A plain run; None if there was no time for it. `before`: what a run under the rules has
         just done. A Problem if it fails.
         """
-        limit = max(self.limit, self.search.left() + OVER * self.search.budget)
+        if self.search.left() <= 0:
+            return None
+        limit = self.search.room()
         ended = self.search.run("proof", self.variables(False), limit, runner=runs.plain_run)
         reasons.need_innocence(ended, before)
         if ended.why != "ended":
@@ -85,17 +86,24 @@ class Whole:
         """
         for last in (False, True):
             limit = self.limit
+            if self.search.left() <= 0:
+                return None
+            cut = self.search.room() < limit
             ended = self.search.run("proof", self.variables(True), limit)
             reasons.need_settings(ended)
             if ended.why == "ended" and ended.code == 0:
                 return ended
             before = f"under the rules the program {did(ended)}"
+            if cut and ended.why != "ended":
+                self.search.note(f"{before}, and there was no time for more")
+                return None
             self.search.tell.tries(AGAIN)
             plain = self.plain(before)
-            if plain is None:
+            if plain is None and not ended.failed:
                 return None
-            if ended.why == "ended" or self.limit <= limit or last:
-                self.stage["answers"] = runs.failed_answers(ended, plain, did(ended), did(plain))
+            if ended.failed or self.limit <= limit or last:
+                after = did(plain) if plain is not None else None
+                self.stage["answers"] = self.failed(ended, after)
                 self.search.state.save()
                 return ended
             self.search.note(
@@ -105,3 +113,12 @@ class Whole:
             if self.search.left() < plain.seconds:
                 return None
         return None
+
+    def failed(self, ended, after):
+        """What the answers are of a run that failed. `after`: what a plain run did after it; None:
+        there was no time for one, or it did not end.
+        """
+        plain = self.search.plain_output()
+        found = {"plain": str(plain), "tuned": str(ended.folder / "stdout"), "by": None}
+        found |= {"ok": False, "prints": True, "same": False}
+        return found | {"failed": did(ended), "after": after}

@@ -68,7 +68,7 @@ def not_faster(found):
 
 def undecided(found):
     step = found["step"]
-    if step and step["low"] > 0 and not found["rejected"]:
+    if step and step["low"] > 0 and found.get("agree") is not False and not found["rejected"]:
         return (
             f"Not enough time to be sure: {timed(found)} of this program probably takes"
             f" {percent(step['gain'])} less time under the best choice ({interval(step)}), but"
@@ -87,8 +87,6 @@ def undecided(found):
 def lacking(found):
     """What a proof of the gain needs beside its 95 % interval."""
     low, high = (found["step"].get(key) for key in ("sure_low", "sure_high"))
-    if low is not None and low > 0 and found.get("agree") is False:
-        return "the plain mean of the rounds must show it, too."
     needed = "the 99.5 % interval of a proof must be above 0, too."
     if low is None or low > 0:  # an exploration of old
         return needed
@@ -141,6 +139,7 @@ def details(found):
     return [
         *gains(found),
         *excluded(found),
+        *untried(found),
         *answers(found),
         *rounding(found),
         *(why(found) if found["verdict"] != FASTER else []),
@@ -165,6 +164,12 @@ def excluded(found):
     if unknown := [c["name"] for c in bound["open"] if c["low"] is None]:
         told.append(f"Not measured, or in too few rounds: {listed(unknown)}.")
     return [" ".join(told)] if told else []
+
+
+def untried(found):
+    """What did not fit into the budget; not known to explorations of old."""
+    names = found.get("untried")
+    return [f"There was no time for {listed(names)}."] if names else []
 
 
 def listed(names):
@@ -217,10 +222,12 @@ def answers(found):
         why = "no whole run fitted into the budget" if found["complete"] else "it was interrupted"
         return [f"The answers were not compared: {why}."]
     if told.get("failed"):
-        after = told.get("after")  # not known to explorations of old
-        then = ", without them it did not"
-        if after:
-            then = f"; the plain program, run after it, {after}"
+        after = told.get("after", "")  # not known to explorations of old
+        then = f"; the plain program, run after it, {after}"
+        if after == "":
+            then = ", without them it did not"
+        if after is None:
+            then = "; no plain run after it came to its end in the time that was left"
         return [f"Under the rules the program {told['failed']}{then}."]
     by = shlex.join(told["by"]) if told["by"] else ""
     if by:
@@ -272,10 +279,10 @@ def rounding(found):
 def why(found):
     """Why nothing is gained, as far as the profile shows it."""
     parts, lines, step = found["time"], [], found["step"]
-    if step and step["low"] <= 0:
+    if step and (step["low"] <= 0 or not found["agree"]):
         lines.append(in_proof(found, step))
     if step and not found["agree"]:
-        lines.append(disagree(step, "runs" if found.get("by") == "calls" else "steps"))
+        lines.append(disagree(step))
     if parts is None:
         return lines
     lines.append(
@@ -291,17 +298,15 @@ def why(found):
     return lines
 
 
-def disagree(step, what):
-    """The trimmed mean and the plain mean of the proof say different things: which says what."""
-    most = "faster" if step["gain"] > 0 else "slower"
-    mean = (
-        f"became {percent(abs(step['mean']))} {'faster' if step['mean'] > 0 else 'slower'}"
-        if (step["mean"] > 0) != (step["gain"] > 0)
-        else "is too uncertain to say so"
-    )
+def disagree(step):
+    """After in_proof: the plain mean says something else."""
+    mean = "The plain mean is too uncertain to say so"
+    if (step["mean"] > 0) != (step["gain"] > 0):
+        more = "less" if step["mean"] > 0 else "more"
+        mean = f"By the plain mean it took {percent(abs(step['mean']))} {more}"
     return (
-        f"In the proof most {what} became {most}, but their mean {mean}: something interrupts ranks"
-        " for long, perhaps other programs on these cores."
+        f"That is the trimmed mean. {mean}: something interrupts ranks for long, perhaps other"
+        " programs on these cores."
     )
 
 
@@ -322,13 +327,18 @@ def in_proof(found, step):
 def legend(found):
     """What the columns of the table of arms mean."""
     of = "call" if found.get("by") == "calls" else "step"
+    left = {
+        "step": "a run went on without it, as its rounds there were slower than those of the arm"
+        " that led",
+        "call": "its interval is above 0, or above that of a faster one",
+    }
     told = [
         f"{of}: time of a {of} against the MPI's own collectives, as a trimmed mean; below 0 is"
         " faster",
         "mean: the plain mean; an arm counts as faster only if both say so",
     ]
     if any(a["dropped"] for a in found["arms"]):
-        told.append("left early: clearly slower than the best arm, and not measured further")
+        told.append(f"left early: {left[of]}")
     if any(a["difference"] is None and not a["failed"] for a in found["arms"]):
         told.append("-: too few rounds to say")
     if any(a["name"].split(",")[0] == arms.COMBINED for a in found["arms"]):
