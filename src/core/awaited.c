@@ -55,8 +55,8 @@ int cco_awaited_lost(cco_awaited *a, cco_watch *watch, const cco_channel *channe
     if (watch == NULL || count == 0 || !cco_watch_due(watch))
         return MPI_SUCCESS;
     int error = cco_watch_error(watch);
-    if (error == MPI_SUCCESS && cco_channel_noticed(channel, MPI_ANY_SOURCE))
-        error = cco_ulfm_failed_class();
+    if (error == MPI_SUCCESS)
+        error = cco_channel_noticed(channel, MPI_ANY_SOURCE);
     if (error != MPI_SUCCESS)
         return cco_watch_fail(watch, error, -1);
     a->there = 0;

@@ -290,20 +290,21 @@ static int notice_tag(const cco_channel *channel)
     return channel->tags + CCO_CHANNEL_TAGS - 1;
 }
 
-/* Empty messages, which wait for nobody. */
-static void notify_all(const cco_channel *channel)
+/* Messages that wait for nobody.  Their length is the class of the error. */
+static void notify_all(const cco_channel *channel, int error)
 {
+    static const char bytes[128];
     const carrier *c = channel->carrier;
     for (int rank = 0; rank < c->size; rank++) {
         MPI_Request request;
         if (rank != c->rank && !cco_watch_ended(c->comm, rank) &&
-            PMPI_Isend(NULL, 0, MPI_BYTE, rank, notice_tag(channel), c->comm, &request) ==
-                MPI_SUCCESS)
+            PMPI_Isend(bytes, error % (int)sizeof bytes, MPI_BYTE, rank, notice_tag(channel),
+                       c->comm, &request) == MPI_SUCCESS)
             PMPI_Request_free(&request);
     }
 }
 
-void cco_channel_fail(cco_channel *channel)
+void cco_channel_fail(cco_channel *channel, int error)
 {
     if (channel->comm == MPI_COMM_NULL || channel->failed)
         return;
@@ -312,16 +313,18 @@ void cco_channel_fail(cco_channel *channel)
     if (cco_ulfm())
         cco_ulfm_revoke(channel->comm);
     else
-        notify_all(channel);
+        notify_all(channel, error);
 }
 
-bool cco_channel_noticed(const cco_channel *channel, int rank)
+int cco_channel_noticed(const cco_channel *channel, int rank)
 {
-    int here = 0;
-    return !cco_ulfm() &&
-           PMPI_Iprobe(rank, notice_tag(channel), channel->comm, &here, MPI_STATUS_IGNORE) ==
-               MPI_SUCCESS &&
-           here;
+    int here = 0, error = MPI_SUCCESS;
+    MPI_Status status;
+    if (!cco_ulfm() &&
+        PMPI_Iprobe(rank, notice_tag(channel), channel->comm, &here, &status) == MPI_SUCCESS &&
+        here)
+        PMPI_Get_count(&status, MPI_BYTE, &error);
+    return error;
 }
 
 uint64_t cco_channel_carrier(const cco_channel *channel)

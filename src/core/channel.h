@@ -97,12 +97,12 @@ static inline int cco_channel_service(const cco_channel *channel)
  * channel comes only later. */
 void cco_channel_lose(cco_channel *channel);
 
-/* A process of its ranks has failed, and this rank uses it no more: the others learn of that, by
- * MPIX_Comm_revoke, or else by a message to each. */
-void cco_channel_fail(cco_channel *channel);
+/* A process of its ranks has failed, or calls do not match, and this rank uses it no more: others
+ * learn of that, by MPIX_Comm_revoke, or else by a message to each with the class of the error. */
+void cco_channel_fail(cco_channel *channel, int error);
 
-/* Whether such a message has come, from `rank` or MPI_ANY_SOURCE. */
-bool cco_channel_noticed(const cco_channel *channel, int rank);
+/* The error of such a message, from `rank` or MPI_ANY_SOURCE; MPI_SUCCESS if none has come. */
+int cco_channel_noticed(const cco_channel *channel, int rank);
 
 /* Lets go of it; local, ranks may do so at any time.  No operation of this rank is under way. */
 void cco_channel_close(cco_channel *channel);

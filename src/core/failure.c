@@ -38,7 +38,7 @@ void cco_comm_fail(cco_comm *state, int error, int lost)
     for (const cco_failure_handler *l = state->leavers; l != NULL; l = l->next)
         l->leave(l->what, error);
     cco_service_leave(state->comm, error);
-    cco_channel_fail(&state->channel);
+    cco_channel_fail(&state->channel, error);
     cco_comm_update(state);
 }
 
@@ -164,7 +164,8 @@ static bool has_left(const cco_comm *state, int rank)
 {
     return (state->seats != NULL &&
             __atomic_load_n(&state->seats[rank].left, __ATOMIC_ACQUIRE) != 0) ||
-           (state->channel.comm != MPI_COMM_NULL && cco_channel_noticed(&state->channel, rank));
+           (state->channel.comm != MPI_COMM_NULL &&
+            cco_channel_noticed(&state->channel, rank) != 0);
 }
 
 /* Whether it ended before the launcher could know of a failure, and end others. */

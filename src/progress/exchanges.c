@@ -92,7 +92,7 @@ void cco_exchanges_fail(cco_exchanges *all, int error, int lost)
     all->lost = lost;
     __atomic_compare_exchange_n(&all->error, &none, error, false, __ATOMIC_ACQ_REL,
                                 __ATOMIC_ACQUIRE);
-    cco_channel_fail(&all->channel);
+    cco_channel_fail(&all->channel, error);
 }
 
 static void exchanges_fail(void *owner, int error, int lost)

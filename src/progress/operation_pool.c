@@ -95,7 +95,7 @@ static void operation_pool_leave(void *what, int error)
 {
     cco_operation_pool *pool = what;
     operation_pool_fail(pool, error, -1);
-    cco_channel_fail(&pool->channel);
+    cco_channel_fail(&pool->channel, error);
 }
 
 int cco_operation_pool_error(cco_operation_pool *pool)
@@ -114,18 +114,13 @@ int cco_operation_pool_cause(cco_operation_pool *pool, cco_unlike *unlike, int e
         *unlike = (cco_unlike){.met = false};
         operation_pool_fail(pool, error, -1);
     }
-    const int class = cco_ulfm_class(error);
-    const bool known = __atomic_load_n(&pool->error, __ATOMIC_ACQUIRE) != MPI_SUCCESS;
-    if (class == MPI_SUCCESS && !known)
+    int class = __atomic_load_n(&pool->error, __ATOMIC_ACQUIRE);
+    if (class == MPI_SUCCESS && cco_ulfm_class(error) == MPI_SUCCESS)
         return error;
     pool->watch.next = 0;
-    if (!known) /* ours is revoked only by ranks that know of a failure */
-        operation_pool_fail(pool,
-                            cco_watch_error(&pool->watch) == cco_ulfm_revoked_class()
-                                ? cco_ulfm_revoked_class()
-                                : cco_ulfm_failed_class(),
-                            -1);
-    cco_channel_fail(&pool->channel);
+    if (class == MPI_SUCCESS && cco_watch_error(&pool->watch) == cco_ulfm_revoked_class())
+        class = cco_ulfm_revoked_class(); /* ours is revoked by ranks that know of a failure */
+    operation_pool_leave(pool, class != MPI_SUCCESS ? class : cco_ulfm_failed_class());
     return __atomic_load_n(&pool->error, __ATOMIC_ACQUIRE);
 }
 

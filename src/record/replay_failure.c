@@ -35,7 +35,7 @@ void cco_replay_lose(void *replay, int error, int lost)
 void cco_replay_leave(cco_replay *r, int error)
 {
     cco_replay_lose(r, error, -1);
-    cco_channel_fail(&r->channel);
+    cco_channel_fail(&r->channel, error);
 }
 
 /* The class of `error` if it is that of a failure, or follows one.  Ours is revoked only by ranks

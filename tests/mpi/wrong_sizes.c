@@ -11,6 +11,7 @@
 
 #include <cresta_sp_coll.h>
 
+#include "proc_failed.h"
 #include "testing/testing.h"
 
 enum { MOST = 2 << 20, RANKS = 4, CANARY = 64, MARK = 0x5a };
@@ -191,6 +192,7 @@ static void try(const char *impl, int call, int n, int odd, bool own)
         harm += out[end + (size_t)i] != MARK;
     CHECK(harm == 0, "%d bytes behind the buffer are written", harm);
     CHECK(any(class == MPI_ERR_TRUNCATE), "no rank has MPI_ERR_TRUNCATE, but class %d here", class);
+    CHECK(expected == MPI_ERR_OTHER || class != expected, "a process has failed, this says");
     make(call, n, n, comm); /* ends, on every rank, if only with an error */
     MPI_Comm_free(&comm);
 }
