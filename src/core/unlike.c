@@ -48,13 +48,13 @@ void cco_unlike_tell(const char *name, int rank, int size, const cco_unlike *unl
     unlike_show(unlike->there, sizes ? verbs[!unlike->gives] : "",
                 cco_stamp_same_number(unlike->here, unlike->there), there, sizeof there);
     if (unlike->rank < 0) {
-        cco_say("the ranks of communicator '%s' (%d ranks) do not make the same call there "
+        cco_say("the ranks of communicator '%s' (%d rank%s) do not make the same call there "
                 "(MPI_ERR_TRUNCATE): rank %d makes %s",
-                name, size, rank, here);
+                name, size, cco_plural(size), rank, here);
         return;
     }
-    cco_say("the ranks of communicator '%s' (%d ranks) do not make the same call there (%s):\n"
+    cco_say("the ranks of communicator '%s' (%d rank%s) do not make the same call there (%s):\n"
             "    rank %d: %s\n    rank %d: %s",
-            name, size, sizes ? "MPI_ERR_TRUNCATE" : "MPI_ERR_OTHER", rank, here, unlike->rank,
-            there);
+            name, size, cco_plural(size), sizes ? "MPI_ERR_TRUNCATE" : "MPI_ERR_OTHER", rank, here,
+            unlike->rank, there);
 }
