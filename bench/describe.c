@@ -163,7 +163,8 @@ int main(void)
         printf(i ? ",\n  {" : "\n  {");
         json_field("name", cco_env_rows[i].name, ", ");
         json_field("default", cco_env_rows[i].preset, ", ");
-        json_field("help", cco_env_rows[i].help, "}");
+        json_field("help", cco_env_rows[i].help, ", ");
+        printf("\"equal\": %s}", cco_env_rows[i].same ? "true" : "false");
     }
     printf("],\n ");
     json_field("default_impl", CCO_DEFAULT_IMPL, "}\n");

@@ -12,7 +12,7 @@ from crestacoll.points import Point
 from crestacoll.tune.state import State
 from crestacoll.ui import Problem, counted
 
-NOT_MEASURED = "not measured: `crestacoll explore` and `crestacoll bench` do"
+NOT_MEASURED = "not measured: `crestacoll explore` and `crestacoll bench` measure it"
 MPI = "mpi"
 READ = (
     "profiles, tuning files, results of bench and explore, and the folders of explore and tune"

@@ -2,6 +2,7 @@
 """`crestacoll info`, `help` and `overhead`."""
 
 import json
+import re
 import subprocess
 import sys
 
@@ -169,6 +170,15 @@ def test_info_env_shows_what_is_set(crestacoll, build):
     shown = crestacoll("info", "--env", CRESTA_LOG="info")
     line = next(li for li in shown.stdout.splitlines() if li.startswith("CRESTA_LOG"))
     assert "warn" in line and "info" in line
+
+
+def test_info_env_says_in_what_ranks_may_differ(crestacoll, build):
+    """What the reference page says."""
+    page = (ROOT / "docs/reference/environment.md").read_text(encoding="utf-8")
+    free = re.findall(r"^\| \[`(\w+)`\].*\| may differ \|", page, re.MULTILINE)
+    assert "CRESTA_OFF" in free and "CRESTA_IMPL" not in free
+    shown = " ".join(crestacoll("info", "--env").stdout.split())
+    assert f"equal on all ranks, except {', '.join(free)}. " in shown
 
 
 def test_every_command_has_help(crestacoll):

@@ -368,9 +368,9 @@ def print_environment(rows):
             r["help"],
         )
     show(made)
+    free = ", ".join(r["name"] for r in rows if not r["equal"])
     out.print(
-        "They must be equal on all ranks (CRESTA_LOG may differ). CRESTA_IMPL overrides"
-        " CRESTA_Set_impl.",
+        f"They must be equal on all ranks, except {free}. CRESTA_IMPL overrides CRESTA_Set_impl.",
         style="dim",
         soft_wrap=True,
     )
