@@ -263,7 +263,9 @@ TITLES = {
 
 
 def untried(state):
-    """What an exploration that was not interrupted had no time for, as a sentence lists it."""
+    """What an exploration that was not interrupted did not come to, or in too few rounds for a
+    result, as a sentence lists it.
+    """
     if state.data["ended"] != "done" or not state.data["points"]:
         return []
     if calldata.is_on(state):

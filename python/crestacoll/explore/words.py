@@ -167,9 +167,9 @@ def excluded(found):
 
 
 def untried(found):
-    """What did not fit into the budget; not known to explorations of old."""
+    """What has no result, or too few rounds for one; not known to explorations of old."""
     names = found.get("untried")
-    return [f"There was no time for {listed(names)}."] if names else []
+    return [f"Not tried, or in too few rounds: {listed(names)}."] if names else []
 
 
 def listed(names):
