@@ -7,7 +7,7 @@
 Changes one token at a time in each algorithm file (plus and minus, comparisons, small numbers, a
 dropped step), builds the conformance test with it and runs the cases of all collectives that the
 file serves, or of all algorithms that use it. A mutant is killed if a case fails or loops, or if
-what `--counts` tells differs: messages, bytes, rounds, scratch, local steps. Survivors are listed;
+what `--counts` tells differs: messages, bytes, rounds, scratch, steps. Survivors are listed;
 those in tools/mutants.equivalent do the same as the original, by the reason given there. Exit code
 0 if at least 99 % of the others are killed.
 """
@@ -25,6 +25,7 @@ from sources import ROOT, algorithms
 
 LONGEST = 600  # seconds, for an algorithm as it is
 MEMORY = 1 << 29  # a builder that loops must not take the machine with it
+WRAP = ["-Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc"]  # failing.c
 EQUIVALENT = ROOT / "tools/mutants.equivalent"
 SWAPS = [
     (r" \+ ", " - "), (r" - ", " + "), (r" < ", " <= "), (r" <= ", " < "), (r" > ", " >= "),
@@ -121,7 +122,7 @@ class Original:
                 raise SystemExit(f"mutants: {source} does not compile")
         self.folder, self.program = folder, folder / "original"
         objects = map(str, self.objects.values())
-        subprocess.run(["cc", *objects, "-o", str(self.program)], check=True)
+        subprocess.run(["cc", *WRAP, *objects, "-o", str(self.program)], check=True)
 
     @functools.cache
     def of(self, name):
@@ -164,7 +165,7 @@ class File:
             lines[number] = new
             source, program = Path(folder) / self.path.name, Path(folder) / "conformance"
             source.write_text("\n".join(lines))
-            if not compile_(source, program, str(self.rest)):
+            if not compile_(source, program, str(self.rest), *WRAP):
                 return None, False
             return (None if self.is_noticed(program) else mutant), True
 

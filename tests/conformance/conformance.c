@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* conformance.c - every registered algorithm against the definition of its collective, in one
  * process: number of ranks x size x root x in place x commutative x gaps, each schedule run twice
- * on other data.  A new algorithm adds nothing here.
+ * on other data; some are built while one allocation after the other fails.  A new algorithm adds
+ * nothing here.
  *
  *   conformance-sim [COLLECTIVE[/ALGORITHM]]             run the cases; neighbor_* is several
  *   conformance-sim --share K N [SAMPLE]    every N-th algorithm from the K-th, SAMPLE-th size
@@ -14,6 +15,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "failing.h"
+#include "mpi/mpi_compat.h"
 #include "nodes.h"
 #include "random.h"
 #include "simulator/print.h"
@@ -76,6 +79,72 @@ static bool build(const cco_algo *algo, world *w)
         }
     }
     return true;
+}
+
+/* With the allocation after the next `k` failing.  True if none was left to fail. */
+static bool build_with_failure(const cco_algo *algo, world *w, int rank, long k)
+{
+    failing_begin(k);
+    cco_sched *s = cco_sched_new(&w->problems[rank]);
+    if (s != NULL)
+        algo->build(s, &w->problems[rank]);
+    const bool failed = failing_end();
+    const int error = s != NULL ? cco_sched_error(s) : MPI_ERR_NO_MEM;
+    cco_sched_free(s);
+    if (error != (failed ? MPI_ERR_NO_MEM : MPI_SUCCESS)) {
+        snprintf(w->sim.why, sizeof w->sim.why, "rank %d: class %d with allocation %ld failing",
+                 rank, error, k);
+        fail(algo, w);
+        return true;
+    }
+    return !failed;
+}
+
+/* A builder that gets no memory says so. */
+static void lack_memory(const cco_algo *algo, world *w)
+{
+    for (int i = 0; i < w->c.p; i++) {
+        cco_problem *q = &w->problems[i];
+        q->counts = cco_algo_shares(algo, w->c.coll) ? world_counts(w, i) : NULL;
+        give_params(algo, q);
+        for (long k = 0; algo->refuses(q) == NULL && !build_with_failure(algo, w, i, k);)
+            k++;
+    }
+}
+
+/* An algorithm that needs to know which ranks of a node receive what (neighbor_mates.h) refuses
+ * where it does not, but not where it is asked without a topology. */
+static void lack_mates(const cco_algo *algo, world *w)
+{
+    cco_problem q = w->problems[0];
+    cco_neighbors near = *q.near;
+    near.mates = NULL;
+    q.near = &near;
+    const bool refused = algo->refuses(&q) != NULL;
+    q.near = NULL;
+    if (!refused || algo->refuses(&q) != NULL) {
+        snprintf(w->sim.why, sizeof w->sim.why, "%s without what it needs to know",
+                 refused ? "refused without a topology" : "not refused");
+        fail(algo, w);
+    }
+}
+
+static void try_lacks(const cco_algo *algo, cco_coll coll)
+{
+    static const int ranks[] = {4, 6, 7, 9};
+    const bool knows = knows_nodes(algo, coll);
+    for (size_t i = 0; i < sizeof ranks / sizeof ranks[0]; i++) {
+        world_case c = {.coll = coll, .p = ranks[i], .n = 64, .nodes = knows, .commutative = true};
+        c.root = cco_coll_infos[coll].properties & CCO_ROOTED ? ranks[i] / 2 : 0;
+        c.graph = world_graph_for(algo, &c, SHOWN);
+        for (c.nodes = knows; c.nodes < (knows ? 7 : 1); c.nodes++) {
+            world *w = world_new(&c);
+            lack_memory(algo, w);
+            if (knows && w->near != NULL)
+                lack_mates(algo, w);
+            world_free(w);
+        }
+    }
 }
 
 static bool run_twice(world *w)
@@ -251,19 +320,23 @@ static void show_case(const cco_algo *algo, const world_case *c)
 }
 
 /* What the schedules of all ranks need besides messages. */
-static void show_local(const world *w)
+static void show_local(const world *w, bool print)
 {
     size_t scratch = 0;
-    int copies = 0, reductions = 0;
+    int copies = 0, reductions = 0, steps = 0;
     for (int i = 0; i < w->c.p; i++) {
         const cco_sched *s = w->sim.ranks[i].sched;
         scratch += s->scratch;
+        steps += s->count;
         for (int k = 0; k < s->count; k++) {
             copies += s->steps[k].kind == CCO_STEP_COPY;
             reductions += s->steps[k].kind == CCO_STEP_REDUCE;
         }
     }
-    printf(", %zu scratch, %d copies, %d reductions\n", scratch, copies, reductions);
+    printf(", %zu scratch, %d copies, %d reductions", scratch, copies, reductions);
+    if (!print) /* with these the steps are to be seen */
+        printf(", %d steps", steps);
+    printf("\n");
 }
 
 /* Builds, runs and shows one problem. */
@@ -275,7 +348,7 @@ static void show(const cco_algo *algo, const world_case *c, bool print)
         printf("%llu messages, %llu bytes, %d rounds, %d in a row",
                (unsigned long long)w->sim.messages, (unsigned long long)w->sim.bytes, w->sim.rounds,
                w->sim.chain);
-        show_local(w);
+        show_local(w, print);
         for (int i = 0; print && i < c->p; i++) {
             printf("rank %d\n", i);
             cco_print(w->sim.ranks[i].sched, stdout);
@@ -303,24 +376,29 @@ static void show_schedules(const cco_algo *algo, const world_case *c)
     }
 }
 
-/* What an algorithm costs, in cases that differ in what matters to one or another. */
+/* What an algorithm costs, in cases that differ in what matters to one or another.  The largest
+ * size is a limit at which groups of nodes change theirs (groups.c). */
 static void show_counts(const cco_algo *algo, cco_coll coll)
 {
-    static const int ranks[] = {1, 2, 3, 4, 5, 7, 8, 13}, sizes[] = {1, 3, 1000};
+    static const int ranks[] = {1, 2, 3, 4, 5, 7, 8, 13}, sizes[] = {1, 3, 1000, 2048};
     const unsigned properties = cco_coll_infos[coll].properties;
-    for (size_t i = 0; i < sizeof ranks / sizeof ranks[0]; i++)
-        for (size_t k = 0; k < sizeof sizes / sizeof sizes[0]; k++)
+    for (size_t i = 0; i < sizeof ranks / sizeof ranks[0]; i++) {
+        world_case any = {.coll = coll, .p = ranks[i], .commutative = true};
+        any.nodes = knows_nodes(algo, coll) ? 3 : 0;
+        any.graph = world_graph_for(algo, &any, SHOWN);
+        for (int k = 0; k < (any.nodes != 0 ? 4 : 3); k++)
             for (int variant = 0; variant < 8; variant++) {
-                world_case c = {.coll = coll, .p = ranks[i], .n = sizes[k]};
+                world_case c = any;
+                c.n = sizes[k];
                 c.root = variant & 1 ? ranks[i] / 2 : 0;
                 c.in_place = variant & 2;
                 c.commutative = !(variant & 4);
-                c.nodes = knows_nodes(algo, coll) ? 3 : 0;
                 if ((!(variant & 1) || ((properties & CCO_ROOTED) && c.root > 0)) &&
                     (!c.in_place || world_in_place(coll)) &&
                     (c.commutative || (properties & CCO_REDUCTION)))
                     show(algo, &c, false);
             }
+    }
 }
 
 static bool wanted(const char *only, cco_coll coll, const cco_algo *algo)
@@ -345,9 +423,11 @@ static void handle(const cco_algo *algo, cco_coll coll, int argc, char **argv)
         if (c.p > 0 && c.p <= CCO_SIM_RANKS && c.n >= 0)
             show_schedules(algo, &c);
     } else if (argc == 3 && strcmp(argv[2], "--counts") == 0) {
+        try_lacks(algo, coll);
         show_counts(algo, coll);
         vary_parameters(algo, coll, show_counts);
     } else {
+        try_lacks(algo, coll);
         try_algorithm(algo, coll);
     }
 }

@@ -1,69 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_memory.c - the k-th allocation fails, for every k: each algorithm's schedule, and the plan
- * that is made of it, then says so, and nothing is lost (run it under AddressSanitizer or
- * valgrind).
- */
+/* test_memory.c - the k-th allocation fails, for every k: the plan that is made of each algorithm's
+ * schedule then says so, and nothing is lost (run it under AddressSanitizer or valgrind).
+ * conformance.c does so with the schedules alone. */
 #include <mpi.h>
 
+#include "failing.h"
 #include "plan/plan.h"
 #include "testing/testing.h"
 #include "simulator/matcher.h"
 #include "world.h"
 
-void *__real_calloc(size_t count, size_t size);
-void *__real_realloc(void *old, size_t size);
-void *__real_malloc(size_t size);
-void *__wrap_malloc(size_t size);
-void *__wrap_calloc(size_t count, size_t size);
-void *__wrap_realloc(void *old, size_t size);
-
-static long left = -1; /* allocations until one fails; below 0: none will */
-
-static bool fails_now(void)
-{
-    return left >= 0 && left-- == 0;
-}
-
-void *__wrap_malloc(size_t size)
-{
-    return fails_now() ? NULL : __real_malloc(size);
-}
-
-void *__wrap_calloc(size_t count, size_t size)
-{
-    return fails_now() ? NULL : __real_calloc(count, size);
-}
-
-void *__wrap_realloc(void *old, size_t size)
-{
-    return fails_now() ? NULL : __real_realloc(old, size);
-}
-
-/* Builds with the k-th allocation failing; true if none was left to fail. */
-static bool build_with_failure(const cco_algo *algo, const cco_problem *q, long k)
-{
-    left = k;
-    cco_sched *s = cco_sched_new(q);
-    if (s != NULL)
-        algo->build(s, q);
-    const bool all_went_well = left >= 0;
-    left = -1;
-    CHECK(s != NULL || !all_went_well, "no schedule although nothing failed");
-    if (s != NULL)
-        CHECK((cco_sched_error(s) == MPI_SUCCESS) == all_went_well, "class %d after failure %ld",
-              cco_sched_error(s), k);
-    cco_sched_free(s);
-    return all_went_well;
-}
-
 /* With a plan in an empty cache. */
 static bool plan_with_failure(cco_plans *plans, const cco_algo *algo, const cco_problem *q, long k)
 {
     cco_plan *plan = NULL, *before = NULL;
-    left = k;
+    failing_begin(k);
     const int rc = cco_plan_find(plans, algo, q, &plan);
-    const bool all_went_well = left >= 0;
-    left = -1;
+    const bool all_went_well = !failing_end();
     CHECK(rc == (all_went_well ? MPI_SUCCESS : MPI_ERR_NO_MEM), "class %d after failure %ld", rc,
           k);
     CHECK((plans->first != NULL) == all_went_well, "kept after failure %ld", k);
@@ -84,13 +37,10 @@ static void try_algorithm(const cco_algo *algo, cco_coll coll)
         q->counts = cco_algo_shares(algo, coll) ? world_counts(w, rank) : NULL;
         for (int k = 0; k < CCO_PARAMS && algo->params[k].name != NULL; k++)
             q->params[k] = algo->params[k].preset;
-        long k = 0;
-        while (algo->refuses(q) == NULL && !build_with_failure(algo, q, k))
-            k++;
         cco_matcher matcher = {0};
         cco_endpoint endpoint = {&matcher, rank};
         cco_plans plans = {.transport = &cco_transport_matcher, .shared = &endpoint};
-        for (k = 0; algo->refuses(q) == NULL && !plan_with_failure(&plans, algo, q, k); k++)
+        for (long k = 0; algo->refuses(q) == NULL && !plan_with_failure(&plans, algo, q, k); k++)
             ;
     }
     world_free(w);

@@ -25,11 +25,9 @@ static void allgather_lanes_build(cco_sched *s, const cco_problem *q)
         blocks[k] = cco_block(q, &q->out, cco_group_rank(&lane, k));
         bytes += blocks[k].n;
     }
-    cco_problem along = cco_group_problem(q, &lane, CCO_ALLGATHERV, 0, bytes);
+    cco_problem along = cco_group_problem(q, &lane, CCO_ALLGATHERV, bytes);
     along.in = q->in;
     along.out = cco_side_blocks(s, blocks, map->count);
-    if (along.out.n == NULL)
-        return;
     cco_group_run(s, &along, &lane);
     const int next = (node.place + 1) % node.size, prev = (node.place + node.size - 1) % node.size;
     for (int step = 0; step < node.size - 1; step++) { /* the blocks of a lane go round */

@@ -14,28 +14,25 @@ static const char *allgather_leaders_refuses(const cco_problem *q)
     return NULL;
 }
 
-static bool allgather_leaders_up(cco_sched *s, const cco_problem *q, const cco_node_blocks *all,
+static void allgather_leaders_up(cco_sched *s, const cco_problem *q, const cco_node_blocks *all,
                                  const cco_group *node)
 {
-    cco_problem part = cco_group_problem(q, node, CCO_GATHERV, 0,
+    cco_problem part = cco_group_problem(q, node, CCO_GATHERV,
                                          cco_node_bytes(all, q->nodes->node[q->rank]));
     part.in = q->in;
     part.counts = cco_counts_of_node(s, all);
-    if (part.counts == NULL || (node->place == 0 && !cco_side_of_node(s, all, &part.out)))
-        return false;
+    if (node->place == 0)
+        part.out = cco_side_of_node(s, all);
     cco_group_run(s, &part, node);
-    return true;
 }
 
-static bool allgather_leaders_between(cco_sched *s, const cco_problem *q,
+static void allgather_leaders_between(cco_sched *s, const cco_problem *q,
                                       const cco_node_blocks *all, const cco_group *leaders)
 {
-    cco_problem part = cco_group_problem(q, leaders, CCO_ALLGATHERV, 0, cco_all_bytes(all));
+    cco_problem part = cco_group_problem(q, leaders, CCO_ALLGATHERV, cco_all_bytes(all));
     part.in = cco_side_of(cco_of_node(s, all, q->nodes->node[q->rank]));
-    if (!cco_side_of_nodes(s, all, &part.out))
-        return false;
+    part.out = cco_side_of_nodes(s, all);
     cco_group_run(s, &part, leaders);
-    return true;
 }
 
 static void allgather_leaders_build(cco_sched *s, const cco_problem *q)
@@ -43,12 +40,12 @@ static void allgather_leaders_build(cco_sched *s, const cco_problem *q)
     const bool direct = q->nodes->contiguous && q->out.at == NULL;
     const cco_group node = cco_node_group(q);
     cco_node_blocks all = {.q = q, .n = q->out.n, .each = q->out.each};
-    const cco_group leaders = cco_leader_group(q, -1);
+    const cco_group leaders = cco_first_group(q);
     all.all = direct ? cco_run(q, &q->out, 0, q->size) : cco_scratch(s, cco_all_bytes(&all));
-    if (!allgather_leaders_up(s, q, &all, &node) ||
-        (leaders.place >= 0 && !allgather_leaders_between(s, q, &all, &leaders)))
-        return;
-    cco_problem down = cco_group_problem(q, &node, CCO_BCAST, 0, all.all.n);
+    allgather_leaders_up(s, q, &all, &node);
+    if (leaders.place >= 0)
+        allgather_leaders_between(s, q, &all, &leaders);
+    cco_problem down = cco_group_problem(q, &node, CCO_BCAST, all.all.n);
     down.out = cco_side_of(all.all);
     cco_group_run(s, &down, &node);
     if (!direct)

@@ -19,15 +19,13 @@ static const char *allreduce_lanes_refuses(const cco_problem *q)
     return why != NULL ? why : cco_needs_order(q);
 }
 
-static bool allreduce_lanes_parts_of(cco_sched *s, const cco_problem *q, cco_span all, int count,
-                                     cco_side *side)
+static cco_side allreduce_lanes_parts_of(cco_sched *s, const cco_problem *q, cco_span all,
+                                         int count)
 {
     cco_span *parts = cco_block_list(s, count);
     for (int i = 0; i < count && parts != NULL; i++)
         parts[i] = cco_cut(s, q, all, i, count);
-    if (parts != NULL)
-        *side = cco_side_blocks(s, parts, count);
-    return parts != NULL && side->n != NULL;
+    return cco_side_blocks(s, parts, count);
 }
 
 static void allreduce_lanes_build(cco_sched *s, const cco_problem *q)
@@ -36,20 +34,16 @@ static void allreduce_lanes_build(cco_sched *s, const cco_problem *q)
     const cco_span in = cco_whole(&q->in), out = cco_whole(&q->out);
     const cco_span mine = cco_cut(s, q, out, node.place, node.size);
     const cco_group lane = cco_lane_group(q);
-    cco_side ins, outs;
-    if (!allreduce_lanes_parts_of(s, q, in, node.size, &ins) ||
-        !allreduce_lanes_parts_of(s, q, out, node.size, &outs))
-        return;
-    cco_problem scatter = cco_group_problem(q, &node, CCO_REDUCE_SCATTER, 0, out.n);
-    scatter.in = ins;
+    cco_problem scatter = cco_group_problem(q, &node, CCO_REDUCE_SCATTER, out.n);
+    scatter.in = allreduce_lanes_parts_of(s, q, in, node.size);
     scatter.out = cco_side_of(mine);
     cco_group_run(s, &scatter, &node);
-    cco_problem along = cco_group_problem(q, &lane, CCO_ALLREDUCE, 0, mine.n);
+    cco_problem along = cco_group_problem(q, &lane, CCO_ALLREDUCE, mine.n);
     along.in = along.out = cco_side_of(mine);
     cco_group_run(s, &along, &lane);
-    cco_problem gather = cco_group_problem(q, &node, CCO_ALLGATHERV, 0, out.n);
+    cco_problem gather = cco_group_problem(q, &node, CCO_ALLGATHERV, out.n);
     gather.in = cco_side_of(mine);
-    gather.out = outs;
+    gather.out = allreduce_lanes_parts_of(s, q, out, node.size);
     cco_group_run(s, &gather, &node);
 }
 

@@ -11,17 +11,17 @@
 static void allreduce_leaders_build(cco_sched *s, const cco_problem *q)
 {
     const cco_group node = cco_node_group(q);
-    const cco_group leaders = cco_leader_group(q, -1);
-    cco_problem up = cco_group_problem(q, &node, CCO_REDUCE, 0, q->bytes);
+    const cco_group leaders = cco_first_group(q);
+    cco_problem up = cco_group_problem(q, &node, CCO_REDUCE, q->bytes);
     up.in = q->in;
     up.out = q->out;
     cco_group_run(s, &up, &node);
     if (leaders.place >= 0) {
-        cco_problem between = cco_group_problem(q, &leaders, CCO_ALLREDUCE, 0, q->bytes);
+        cco_problem between = cco_group_problem(q, &leaders, CCO_ALLREDUCE, q->bytes);
         between.in = between.out = q->out;
         cco_group_run(s, &between, &leaders);
     }
-    cco_problem down = cco_group_problem(q, &node, CCO_BCAST, 0, q->bytes);
+    cco_problem down = cco_group_problem(q, &node, CCO_BCAST, q->bytes);
     down.out = q->out;
     cco_group_run(s, &down, &node);
 }

@@ -25,8 +25,9 @@ static cco_span alltoall_lanes_at(cco_sched *s, const cco_problem *q, cco_span a
 static void alltoall_lanes_exchange(cco_sched *s, const cco_problem *q, const cco_group *group,
                                     cco_span give, cco_span got)
 {
-    cco_problem part = cco_group_problem(q, group, CCO_ALLTOALL, 0, give.n / (size_t)group->size);
-    part.in = cco_side_parts(s, give, group->size);
+    const cco_side in = cco_side_parts(s, give, group->size);
+    cco_problem part = cco_group_problem(q, group, CCO_ALLTOALL, in.each);
+    part.in = in;
     part.out = cco_side_parts(s, got, group->size);
     cco_group_run(s, &part, group);
 }
@@ -47,7 +48,6 @@ static void alltoall_lanes_build(cco_sched *s, const cco_problem *q)
         for (int k = 0; k < map->count; k++)
             cco_copy(s, alltoall_lanes_at(s, q, b, BY_LANE, k, i),
                      alltoall_lanes_at(s, q, a, BY_NODE, k, i));
-    cco_round(s);
     alltoall_lanes_exchange(s, q, &lane, a, b);
     for (int i = 0; i < map->most; i++)
         for (int k = 0; k < map->count; k++)

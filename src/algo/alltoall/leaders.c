@@ -57,35 +57,32 @@ static void alltoall_leaders_sort(cco_sched *s, const cco_problem *q, const cco_
     }
 }
 
-static bool alltoall_leaders_exchange(cco_sched *s, const cco_problem *q, const cco_group *leaders,
+static void alltoall_leaders_exchange(cco_sched *s, const cco_problem *q, const cco_group *leaders,
                                       int here, cco_span give, cco_span got)
 {
     cco_span *from = cco_block_list(s, leaders->size), *to = cco_block_list(s, leaders->size);
     if (from == NULL || to == NULL)
-        return false;
+        return;
     for (int k = 0; k < leaders->size; k++) {
         from[k] = of_node(s, q, give, k, here);
         to[k] = of_node(s, q, got, k, here);
     }
-    cco_problem part = cco_group_problem(q, leaders, CCO_ALLTOALLV, 0, q->bytes);
+    cco_problem part = cco_group_problem(q, leaders, CCO_ALLTOALLV, q->bytes);
     part.in = cco_side_blocks(s, from, leaders->size);
     part.out = cco_side_blocks(s, to, leaders->size);
-    if (part.in.n == NULL || part.out.n == NULL)
-        return false;
     cco_group_run(s, &part, leaders);
-    return true;
 }
 
 static void alltoall_leaders_build(cco_sched *s, const cco_problem *q)
 {
     const cco_group node = cco_node_group(q);
-    const cco_group leaders = cco_leader_group(q, -1);
+    const cco_group leaders = cco_first_group(q);
     const bool leads = leaders.place >= 0;
     const size_t bytes = leads ? (size_t)node.size * (size_t)q->size * q->bytes : 0;
     const cco_span by_rank = cco_scratch(s, bytes);
-    cco_problem up = cco_group_problem(q, &node, CCO_GATHER, 0, (size_t)q->size * q->bytes);
+    cco_problem up = cco_group_problem(q, &node, CCO_GATHER, (size_t)q->size * q->bytes);
     up.in = cco_side_of(cco_run(q, &q->in, 0, q->size));
-    cco_problem down = cco_group_problem(q, &node, CCO_SCATTER, 0, (size_t)q->size * q->bytes);
+    cco_problem down = cco_group_problem(q, &node, CCO_SCATTER, (size_t)q->size * q->bytes);
     down.out = cco_side_of(cco_run(q, &q->out, 0, q->size));
     if (leads)
         up.out = down.in = cco_side_parts(s, by_rank, node.size);
@@ -93,8 +90,7 @@ static void alltoall_leaders_build(cco_sched *s, const cco_problem *q)
     if (leads) {
         const cco_span give = cco_scratch(s, bytes), got = cco_scratch(s, bytes);
         alltoall_leaders_sort(s, q, &node, by_rank, give, false);
-        if (!alltoall_leaders_exchange(s, q, &leaders, node.size, give, got))
-            return;
+        alltoall_leaders_exchange(s, q, &leaders, node.size, give, got);
         alltoall_leaders_sort(s, q, &node, by_rank, got, true);
     }
     cco_group_run(s, &down, &node);

@@ -181,7 +181,7 @@ static void alltoallv_leaders_deal(cco_sched *s, const cco_problem *q, const cco
 static void alltoallv_leaders_build(cco_sched *s, const cco_problem *q)
 {
     const cco_group node = cco_node_group(q);
-    const cco_group leaders = cco_leader_group(q, -1);
+    const cco_group leaders = cco_first_group(q);
     exchange_near(s, q, &node);
     if (leaders.place < 0) {
         alltoallv_leaders_follow(s, q, node.ranks[0]);

@@ -27,18 +27,17 @@ static void barrier_leaders_gather(cco_sched *s, const cco_problem *part, const 
     cco_round(s);
     if (place != 0)
         cco_send(s, place - reach, told);
-    cco_within(s, NULL);
 }
 
 static void barrier_leaders_build(cco_sched *s, const cco_problem *q)
 {
     const cco_group node = cco_node_group(q);
     const cco_span told = cco_scratch(s, 1);
-    cco_problem within = cco_group_problem(q, &node, CCO_BCAST, 0, 1);
-    const cco_group leaders = cco_leader_group(q, -1);
+    cco_problem within = cco_group_problem(q, &node, CCO_BCAST, told.n);
+    const cco_group leaders = cco_first_group(q);
     barrier_leaders_gather(s, &within, &node, told);
     if (leaders.place >= 0) {
-        cco_problem between = cco_group_problem(q, &leaders, CCO_BARRIER, 0, 0);
+        cco_problem between = cco_group_problem(q, &leaders, CCO_BARRIER, q->bytes);
         cco_group_run(s, &between, &leaders);
     }
     within.out = cco_side_of(told);

@@ -19,13 +19,13 @@ static void bcast_leaders_build(cco_sched *s, const cco_problem *q)
     const cco_group node = cco_node_group(q);
     const cco_group leaders = cco_leader_group(q, q->root);
     if (leaders.place >= 0) {
-        cco_problem between = cco_group_problem(q, &leaders, CCO_BCAST, q->nodes->node[q->root],
-                                                q->bytes);
+        cco_problem between = cco_group_problem(q, &leaders, CCO_BCAST, q->bytes);
+        between.root = q->nodes->node[q->root];
         between.out = q->out;
         cco_group_run(s, &between, &leaders);
     }
-    cco_problem within = cco_group_problem(q, &node, CCO_BCAST, cco_leader_place(q, &leaders),
-                                           q->bytes);
+    cco_problem within = cco_group_problem(q, &node, CCO_BCAST, q->bytes);
+    within.root = cco_leader_place(q, &leaders);
     within.out = q->out;
     cco_group_run(s, &within, &node);
 }

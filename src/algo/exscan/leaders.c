@@ -17,7 +17,7 @@ static void exscan_leaders_build(cco_sched *s, const cco_problem *q)
     cco_span before;
     if (last)
         cco_copy(s, in, total);
-    cco_problem within = cco_group_problem(q, &node, CCO_EXSCAN, 0, q->bytes);
+    cco_problem within = cco_group_problem(q, &node, CCO_EXSCAN, q->bytes);
     within.in = q->in;
     within.out = q->out;
     cco_group_run(s, &within, &node);

@@ -19,9 +19,10 @@ static void gather_leaders_build(cco_sched *s, const cco_problem *q)
 {
     cco_node_rooted r;
     cco_node_rooted_open(s, q, &r);
-    if (!cco_node_rooted_within(s, &r, q->in))
-        return;
-    if (r.leaders.place >= 0 && cco_node_rooted_between(s, &r) && r.copies)
+    cco_node_rooted_within(s, &r, q->in);
+    if (r.leaders.place >= 0)
+        cco_node_rooted_between(s, &r);
+    if (r.copies)
         cco_from_nodes(s, &r.here, &q->out);
 }
 

@@ -48,21 +48,19 @@ static int next_source(const cco_neighbor_mates *mates, int first)
 static int neighbor_allgather_leaders_by_peer(const void *a, const void *b)
 {
     const cco_neighbor_edges *x = a, *y = b;
-    return (x->peer > y->peer) - (x->peer < y->peer);
+    return x->peer - y->peer;
 }
 
 static bool neighbor_allgather_leaders_sort(cco_sched *s, lists *l)
 {
-    size_t count = 0;
-    while (l->in[count].count > 0)
-        count++;
-    cco_neighbor_edges *sorted = cco_builder_memory(s, (count + 1) * sizeof *sorted);
+    while (l->in[l->count].count > 0)
+        l->count++;
+    cco_neighbor_edges *sorted = cco_builder_memory(s, l->count * sizeof *sorted);
     if (sorted == NULL)
         return false;
-    memcpy(sorted, l->in, count * sizeof *sorted);
-    qsort(sorted, count, sizeof *sorted, neighbor_allgather_leaders_by_peer);
+    memcpy(sorted, l->in, l->count * sizeof *sorted);
+    qsort(sorted, l->count, sizeof *sorted, neighbor_allgather_leaders_by_peer);
     l->sorted = sorted;
-    l->count = count;
     return true;
 }
 
@@ -112,8 +110,7 @@ static void neighbor_allgather_leaders_receive(cco_sched *s, const cco_problem *
 static int neighbor_allgather_leaders_by_node(const void *a, const void *b)
 {
     const cco_neighbor_pair *x = a, *y = b;
-    const int node = (x->peer > y->peer) - (x->peer < y->peer);
-    return node != 0 ? node : (x->place > y->place) - (x->place < y->place);
+    return x->peer != y->peer ? x->peer - y->peer : x->place - y->place;
 }
 
 /* The neighbors that this rank sends to as node (`peer`) and place, in their order. */
@@ -132,8 +129,8 @@ static int neighbor_allgather_leaders_list_targets(const cco_problem *q,
 static void neighbor_allgather_leaders_send(cco_sched *s, const cco_problem *q, const lists *l)
 {
     const int own = q->nodes->node[q->rank];
-    cco_neighbor_pair *targets = cco_builder_memory(s, ((size_t)q->near->degrees.out + 1) *
-                                                           sizeof *targets);
+    cco_neighbor_pair *targets = cco_builder_memory(s,
+                                                    (size_t)q->near->degrees.out * sizeof *targets);
     if (targets == NULL)
         return;
     const int count = neighbor_allgather_leaders_list_targets(q, l->out, targets);

@@ -18,8 +18,10 @@
 static bool is_here(const cco_stencil *st, int offset, int dims)
 {
     int from[CCO_STENCIL_DIMS]; /* where it was behind us, and where it will be before us */
-    for (int d = 0; d < st->ndims; d++)
-        from[d] = cco_stencil_step(st, offset, d) * (d < dims ? -1 : 1);
+    for (int d = 0; d < st->ndims; d++) {
+        const int step = cco_stencil_step(st, offset, d);
+        from[d] = d < dims ? -step : step;
+    }
     return cco_stencil_has(st, from);
 }
 
@@ -40,7 +42,7 @@ typedef struct message {
     cco_span span;
 } message;
 
-/* Packs the blocks that go; a block alone goes from where it is. */
+/* Packs the blocks that go. */
 static void neighbor_alltoall_dimensions_pack(cco_sched *s, const cco_problem *q,
                                               const cco_span *at, int dim, int step, message *m)
 {
@@ -49,9 +51,9 @@ static void neighbor_alltoall_dimensions_pack(cco_sched *s, const cco_problem *q
                                                         m->offsets);
     for (int i = 0; i < m->count; i++)
         n += at[m->offsets[i]].n;
-    m->span = m->count == 1 ? at[m->offsets[0]] : cco_scratch(s, n);
+    m->span = cco_scratch(s, n);
     n = 0;
-    for (int i = 0; m->count > 1 && i < m->count; i++) {
+    for (int i = 0; i < m->count; i++) {
         const cco_span block = at[m->offsets[i]];
         cco_copy(s, block, cco_part(s, m->span, n, block.n));
         n += block.n;

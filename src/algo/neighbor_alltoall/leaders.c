@@ -59,9 +59,8 @@ static bool is_long(const cco_problem *q, size_t n)
 static int by_place(const void *a, const void *b)
 {
     const pair *x = a, *y = b;
-    const int node = (x->node > y->node) - (x->node < y->node);
-    const int from = (x->from > y->from) - (x->from < y->from);
-    return node != 0 ? node : from != 0 ? from : (x->to > y->to) - (x->to < y->to);
+    const int node = x->node - y->node, from = x->from - y->from;
+    return node != 0 ? node : from != 0 ? from : x->to - y->to;
 }
 
 /* The edges of this rank by slot; the list of those that go straight to `t`. */
@@ -106,7 +105,7 @@ static bool list_traffic(cco_sched *s, const cco_problem *q, bool given, traffic
     const int count = given ? mates->sends : mates->count, mine = q->nodes->place[q->rank];
     const int ranks = cco_node_ranks(q->nodes, q->nodes->node[q->rank]);
     int *next = cco_builder_memory(s, (size_t)ranks * sizeof *next);
-    *t = (traffic){.pairs = cco_builder_memory(s, ((size_t)count + 1) * sizeof *t->pairs)};
+    *t = (traffic){.pairs = cco_builder_memory(s, (size_t)count * sizeof *t->pairs)};
     const cco_neighbor_edges **in_slot = sort_edges(s, q, given, t);
     if (next == NULL || t->pairs == NULL || in_slot == NULL)
         return false;
@@ -190,10 +189,10 @@ static void neighbor_alltoall_leaders_deal(cco_sched *s, const cco_problem *q, c
                                            cco_span got, cco_span packed)
 {
     const int own = q->nodes->node[q->rank], ranks = cco_node_ranks(q->nodes, own);
-    size_t *at = cco_builder_memory(s, 2 * (size_t)ranks * sizeof *at), next = 0, from = 0;
-    if (at == NULL)
+    size_t *at = cco_builder_memory(s, (size_t)ranks * sizeof *at), next = 0, from = 0;
+    size_t *all = cco_builder_memory(s, (size_t)ranks * sizeof *all);
+    if (at == NULL || all == NULL)
         return;
-    size_t *all = at + ranks;
     for (int j = 0; j < ranks; j++)
         all[j] = 0;
     for (int i = 0; i < take->count; i++)

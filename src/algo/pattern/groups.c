@@ -36,6 +36,11 @@ static cco_group one_of_each(const cco_problem *q, int at, int root)
     return group;
 }
 
+cco_group cco_first_group(const cco_problem *q)
+{
+    return one_of_each(q, 0, CCO_NO_PEER);
+}
+
 cco_group cco_leader_group(const cco_problem *q, int root)
 {
     return one_of_each(q, 0, root);
@@ -43,12 +48,12 @@ cco_group cco_leader_group(const cco_problem *q, int root)
 
 cco_group cco_last_group(const cco_problem *q)
 {
-    return one_of_each(q, -1, -1);
+    return one_of_each(q, -1, CCO_NO_PEER);
 }
 
 cco_group cco_lane_group(const cco_problem *q)
 {
-    return one_of_each(q, q->nodes->place[q->rank], -1);
+    return one_of_each(q, q->nodes->place[q->rank], CCO_NO_PEER);
 }
 
 int cco_leader_place(const cco_problem *q, const cco_group *leaders)
@@ -79,26 +84,27 @@ cco_span *cco_block_list(cco_sched *s, int count)
 
 cco_side cco_side_blocks(cco_sched *s, const cco_span *blocks, int count)
 {
-    cco_side side = cco_side_of(blocks[0]);
     size_t *n = cco_builder_memory(s, (size_t)count * sizeof *n);
     ptrdiff_t *at = cco_builder_memory(s, (size_t)count * sizeof *at);
-    for (int i = 0; i < count && n != NULL && at != NULL; i++) {
+    if (blocks == NULL || n == NULL || at == NULL)
+        return (cco_side){.blocks = count};
+    cco_side side = cco_side_of(blocks[0]);
+    for (int i = 0; i < count; i++) {
         n[i] = blocks[i].n;
         at[i] = blocks[i].at;
     }
-    side.blocks = n != NULL && at != NULL ? count : 0;
-    side.n = at != NULL ? n : NULL;
-    side.at = n != NULL ? at : NULL;
+    side.blocks = count;
+    side.n = n;
+    side.at = at;
     return side;
 }
 
-cco_problem cco_group_problem(const cco_problem *q, const cco_group *group, cco_coll coll, int root,
+cco_problem cco_group_problem(const cco_problem *q, const cco_group *group, cco_coll coll,
                               size_t bytes)
 {
     return (cco_problem){.coll = coll,
                          .rank = group->place,
                          .size = group->size,
-                         .root = root,
                          .commutative = q->commutative,
                          .bytes = bytes,
                          .unit = q->unit,

@@ -52,8 +52,7 @@ typedef struct edge {
 static int by_distance(const void *a, const void *b)
 {
     const edge *x = a, *y = b;
-    const int far = (x->far > y->far) - (x->far < y->far);
-    return far != 0 ? far : (x->turn > y->turn) - (x->turn < y->turn);
+    return x->far != y->far ? x->far - y->far : x->turn - y->turn;
 }
 
 /* Fills a list; returns its length. */

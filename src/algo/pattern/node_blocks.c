@@ -49,7 +49,7 @@ cco_span cco_of_rank(cco_sched *s, const cco_node_blocks *b, int rank)
                     pattern_node_blocks_bytes_of(b, rank));
 }
 
-bool cco_side_of_nodes(cco_sched *s, const cco_node_blocks *b, cco_side *side)
+cco_side cco_side_of_nodes(cco_sched *s, const cco_node_blocks *b)
 {
     const int count = b->q->nodes->count;
     cco_span *blocks = cco_block_list(s, count);
@@ -59,20 +59,16 @@ bool cco_side_of_nodes(cco_sched *s, const cco_node_blocks *b, cco_side *side)
         blocks[k] = cco_part(s, b->all, at, n);
         at += n;
     }
-    if (blocks != NULL)
-        *side = cco_side_blocks(s, blocks, count);
-    return blocks != NULL && side->n != NULL;
+    return cco_side_blocks(s, blocks, count);
 }
 
-bool cco_side_of_node(cco_sched *s, const cco_node_blocks *b, cco_side *side)
+cco_side cco_side_of_node(cco_sched *s, const cco_node_blocks *b)
 {
     const cco_group node = cco_node_group(b->q);
     cco_span *blocks = cco_block_list(s, node.size);
     for (int i = 0; i < node.size && blocks != NULL; i++)
         blocks[i] = cco_of_rank(s, b, node.ranks[i]);
-    if (blocks != NULL)
-        *side = cco_side_blocks(s, blocks, node.size);
-    return blocks != NULL && side->n != NULL;
+    return cco_side_blocks(s, blocks, node.size);
 }
 
 const size_t *cco_counts_of_node(cco_sched *s, const cco_node_blocks *b)

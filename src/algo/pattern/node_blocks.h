@@ -22,9 +22,9 @@ size_t cco_all_bytes(const cco_node_blocks *b);
 cco_span cco_of_node(cco_sched *s, const cco_node_blocks *b, int node);
 cco_span cco_of_rank(cco_sched *s, const cco_node_blocks *b, int rank);
 
-/* Lists of these: of all nodes; of the ranks of this rank's node.  False if memory runs out. */
-bool cco_side_of_nodes(cco_sched *s, const cco_node_blocks *b, cco_side *side);
-bool cco_side_of_node(cco_sched *s, const cco_node_blocks *b, cco_side *side);
+/* Lists of these: of all nodes; of the ranks of this rank's node (cco_side_blocks). */
+cco_side cco_side_of_nodes(cco_sched *s, const cco_node_blocks *b);
+cco_side cco_side_of_node(cco_sched *s, const cco_node_blocks *b);
 
 /* Bytes of the block of each rank of this rank's node, and of all blocks of each node: what
  * algorithms for uneven blocks ask for (cco_problem.counts).  NULL if memory runs out. */

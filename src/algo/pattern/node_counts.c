@@ -13,7 +13,7 @@ static const char *pattern_node_counts_refuses(const cco_problem *q)
 static void pattern_node_counts_build(cco_sched *s, const cco_problem *q)
 {
     const cco_group node = cco_node_group(q);
-    cco_problem part = cco_group_problem(q, &node, CCO_GATHER, 0, q->bytes);
+    cco_problem part = cco_group_problem(q, &node, CCO_GATHER, q->bytes);
     part.in = q->in;
     if (node.place == 0)
         part.out = q->out;

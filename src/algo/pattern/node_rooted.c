@@ -22,42 +22,38 @@ void cco_node_rooted_open(cco_sched *s, const cco_problem *q, cco_node_rooted *r
         r->here.all = cco_run(q, r->gathers ? &q->out : &q->in, 0, q->size);
 }
 
-static bool pattern_node_rooted_run(cco_sched *s, const cco_node_rooted *r, cco_problem *part,
-                                    const cco_group *group, cco_side own, const cco_side *list)
+static cco_problem pattern_node_rooted_part(const cco_node_rooted *r, const cco_group *group,
+                                            int root, size_t bytes, cco_side own)
 {
-    *(r->gathers ? &part->in : &part->out) = own;
-    if (list != NULL)
-        *(r->gathers ? &part->out : &part->in) = *list;
-    if (part->counts != NULL)
-        cco_group_run(s, part, group);
-    return part->counts != NULL;
+    cco_problem part = cco_group_problem(r->q, group, r->gathers ? CCO_GATHERV : CCO_SCATTERV,
+                                         bytes);
+    *(r->gathers ? &part.in : &part.out) = own;
+    part.root = root;
+    return part;
 }
 
-bool cco_node_rooted_within(cco_sched *s, const cco_node_rooted *r, cco_side own)
+void cco_node_rooted_within(cco_sched *s, const cco_node_rooted *r, cco_side own)
 {
     const cco_problem *q = r->q;
     const cco_group node = cco_node_group(q);
-    const int place = cco_leader_place(q, &r->leaders);
-    const bool leads = node.place == place;
-    cco_problem part = cco_group_problem(q, &node, r->gathers ? CCO_GATHERV : CCO_SCATTERV, place,
-                                         cco_node_bytes(&r->here, q->nodes->node[q->rank]));
-    cco_side list;
+    cco_problem part = pattern_node_rooted_part(r, &node, cco_leader_place(q, &r->leaders),
+                                                cco_node_bytes(&r->here, q->nodes->node[q->rank]),
+                                                own);
     part.counts = cco_counts_of_node(s, &r->here);
-    if (leads && !cco_side_of_node(s, &r->here, &list))
-        return false;
-    return pattern_node_rooted_run(s, r, &part, &node, own, leads ? &list : NULL);
+    if (node.place == part.root)
+        *(r->gathers ? &part.out : &part.in) = cco_side_of_node(s, &r->here);
+    cco_group_run(s, &part, &node);
 }
 
-bool cco_node_rooted_between(cco_sched *s, const cco_node_rooted *r)
+void cco_node_rooted_between(cco_sched *s, const cco_node_rooted *r)
 {
     const cco_problem *q = r->q;
-    const bool root = q->rank == q->root;
-    cco_problem part = cco_group_problem(q, &r->leaders, r->gathers ? CCO_GATHERV : CCO_SCATTERV,
-                                         q->nodes->node[q->root], cco_all_bytes(&r->here));
-    const cco_side own = cco_side_of(cco_of_node(s, &r->here, q->nodes->node[q->rank]));
-    cco_side list;
+    const int mine = q->nodes->node[q->rank];
+    cco_problem part = pattern_node_rooted_part(r, &r->leaders, q->nodes->node[q->root],
+                                                cco_all_bytes(&r->here),
+                                                cco_side_of(cco_of_node(s, &r->here, mine)));
     part.counts = cco_counts_of_nodes(s, &r->here);
-    if (root && !cco_side_of_nodes(s, &r->here, &list))
-        return false;
-    return pattern_node_rooted_run(s, r, &part, &r->leaders, own, root ? &list : NULL);
+    if (q->rank == q->root)
+        *(r->gathers ? &part.out : &part.in) = cco_side_of_nodes(s, &r->here);
+    cco_group_run(s, &part, &r->leaders);
 }

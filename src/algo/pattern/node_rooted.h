@@ -18,8 +18,8 @@ typedef struct cco_node_rooted {
 void cco_node_rooted_open(cco_sched *s, const cco_problem *q, cco_node_rooted *r);
 
 /* The blocks of this rank's node, between its leader and its ranks, each of which has `own`; those
- * of all nodes, between the root and the leaders.  False if memory runs out. */
-bool cco_node_rooted_within(cco_sched *s, const cco_node_rooted *r, cco_side own);
-bool cco_node_rooted_between(cco_sched *s, const cco_node_rooted *r);
+ * of all nodes, between the root and the leaders. */
+void cco_node_rooted_within(cco_sched *s, const cco_node_rooted *r, cco_side own);
+void cco_node_rooted_between(cco_sched *s, const cco_node_rooted *r);
 
 #endif

@@ -17,14 +17,15 @@ bool cco_sum_of_nodes_before(cco_sched *s, const cco_problem *q, cco_span total,
         return false;
     *before = cco_scratch(s, cco_whole(&q->in).n);
     if (lasts.place >= 0) {
-        cco_problem between = cco_group_problem(q, &lasts, CCO_EXSCAN, 0, q->bytes);
+        cco_problem between = cco_group_problem(q, &lasts, CCO_EXSCAN, q->bytes);
         between.in = cco_side_of(total);
         between.out = cco_side_of(*before);
         cco_group_run(s, &between, &lasts);
     }
     if (first)
         return false;
-    cco_problem within = cco_group_problem(q, &node, CCO_BCAST, node.size - 1, q->bytes);
+    cco_problem within = cco_group_problem(q, &node, CCO_BCAST, q->bytes);
+    within.root = node.size - 1;
     within.out = cco_side_of(*before);
     cco_group_run(s, &within, &node);
     return true;

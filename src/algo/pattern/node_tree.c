@@ -8,7 +8,7 @@ void cco_node_tree_of(const cco_problem *q, cco_node_tree *tree)
 {
     const cco_group node = cco_node_group(q);
     const cco_group leaders = cco_leader_group(q, q->root);
-    const cco_problem within = cco_group_problem(q, &node, CCO_BCAST, 0, 0);
+    const cco_problem within = cco_group_problem(q, &node, CCO_BCAST, q->bytes);
     const int root = cco_leader_place(q, &leaders), place = cco_tree_place(&within, root);
     const int reach = cco_tree_reach(place, node.size), nodes = leaders.size;
     const int far = (q->nodes->node[q->rank] - q->nodes->node[q->root] + nodes) % nodes;

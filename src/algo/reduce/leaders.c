@@ -15,16 +15,16 @@ static void reduce_leaders_build(cco_sched *s, const cco_problem *q)
     const cco_group leaders = cco_leader_group(q, q->root);
     const bool leads = leaders.place >= 0;
     const cco_span sum = cco_scratch(s, leads ? cco_whole(&q->in).n : 0);
-    cco_problem within = cco_group_problem(q, &node, CCO_REDUCE, cco_leader_place(q, &leaders),
-                                           q->bytes);
+    cco_problem within = cco_group_problem(q, &node, CCO_REDUCE, q->bytes);
+    within.root = cco_leader_place(q, &leaders);
     within.in = q->in;
     if (leads)
         within.out = cco_side_of(sum);
     cco_group_run(s, &within, &node);
     if (!leads)
         return;
-    cco_problem between = cco_group_problem(q, &leaders, CCO_REDUCE, q->nodes->node[q->root],
-                                            q->bytes);
+    cco_problem between = cco_group_problem(q, &leaders, CCO_REDUCE, q->bytes);
+    between.root = q->nodes->node[q->root];
     between.in = cco_side_of(sum);
     between.out = q->out;
     cco_group_run(s, &between, &leaders);

@@ -67,14 +67,12 @@ static void reduce_scatter_lanes_build(cco_sched *s, const cco_problem *q)
     reduce_scatter_lanes_pack(s, q, cco_scratch(s, bytes), lanes);
     const cco_span mine = cco_scratch(s, lanes[node.place].n);
     reduce_scatter_lanes_divide(s, q, &lane, mine, blocks);
-    cco_problem within = cco_group_problem(q, &node, CCO_REDUCE_SCATTER, 0, bytes);
+    cco_problem within = cco_group_problem(q, &node, CCO_REDUCE_SCATTER, bytes);
     within.in = cco_side_blocks(s, lanes, node.size);
     within.out = cco_side_of(mine);
-    cco_problem along = cco_group_problem(q, &lane, CCO_REDUCE_SCATTER, 0, mine.n);
+    cco_problem along = cco_group_problem(q, &lane, CCO_REDUCE_SCATTER, mine.n);
     along.in = cco_side_blocks(s, blocks, lane.size);
     along.out = q->out;
-    if (within.in.n == NULL || along.in.n == NULL)
-        return;
     cco_group_run(s, &within, &node);
     cco_group_run(s, &along, &lane);
 }

@@ -11,34 +11,33 @@
 #include "algo/pattern/node_blocks.h"
 
 /* The sums of a node's blocks, from all nodes. */
-static bool reduce_scatter_leaders_between(cco_sched *s, const cco_problem *q,
+static void reduce_scatter_leaders_between(cco_sched *s, const cco_problem *q,
                                            const cco_group *leaders, const cco_node_blocks *sums,
                                            cco_span mine)
 {
-    cco_problem part = cco_group_problem(q, leaders, CCO_REDUCE_SCATTER, 0, cco_all_bytes(sums));
+    cco_problem part = cco_group_problem(q, leaders, CCO_REDUCE_SCATTER, cco_all_bytes(sums));
     part.out = cco_side_of(mine);
-    if (!cco_side_of_nodes(s, sums, &part.in))
-        return false;
+    part.in = cco_side_of_nodes(s, sums);
     cco_group_run(s, &part, leaders);
-    return true;
 }
 
 static void reduce_scatter_leaders_down(cco_sched *s, const cco_problem *q, const cco_group *node,
                                         const cco_node_blocks *mine)
 {
-    cco_problem part = cco_group_problem(q, node, CCO_SCATTERV, 0,
+    cco_problem part = cco_group_problem(q, node, CCO_SCATTERV,
                                          cco_node_bytes(mine, q->nodes->node[q->rank]));
     part.out = q->out;
     part.counts = cco_counts_of_node(s, mine);
-    if (part.counts != NULL && (node->place != 0 || cco_side_of_node(s, mine, &part.in)))
-        cco_group_run(s, &part, node);
+    if (node->place == 0)
+        part.in = cco_side_of_node(s, mine);
+    cco_group_run(s, &part, node);
 }
 
 static void reduce_scatter_leaders_build(cco_sched *s, const cco_problem *q)
 {
     const cco_group node = cco_node_group(q);
     cco_node_blocks given = {.q = q, .n = q->in.n, .each = q->in.each}, sums = given, mine = given;
-    const cco_group leaders = cco_leader_group(q, -1);
+    const cco_group leaders = cco_first_group(q);
     const bool leads = leaders.place >= 0;
     const size_t bytes = cco_all_bytes(&given);
     given.all = q->nodes->contiguous ? cco_run(q, &q->in, 0, q->size) : cco_scratch(s, bytes);
@@ -47,13 +46,14 @@ static void reduce_scatter_leaders_build(cco_sched *s, const cco_problem *q)
     sums.all = cco_scratch(s, leads ? bytes : 0);
     mine.own = true;
     mine.all = cco_scratch(s, leads ? cco_node_bytes(&mine, leaders.place) : 0);
-    cco_problem up = cco_group_problem(q, &node, CCO_REDUCE, 0, bytes);
+    cco_problem up = cco_group_problem(q, &node, CCO_REDUCE, bytes);
     up.in = cco_side_of(given.all);
     if (leads)
         up.out = cco_side_of(sums.all);
     cco_group_run(s, &up, &node);
-    if (!leads || reduce_scatter_leaders_between(s, q, &leaders, &sums, mine.all))
-        reduce_scatter_leaders_down(s, q, &node, &mine);
+    if (leads)
+        reduce_scatter_leaders_between(s, q, &leaders, &sums, mine.all);
+    reduce_scatter_leaders_down(s, q, &node, &mine);
 }
 
 const cco_algo cco_reduce_scatter_leaders = {

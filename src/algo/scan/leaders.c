@@ -13,7 +13,7 @@ static void scan_leaders_build(cco_sched *s, const cco_problem *q)
     const cco_group node = cco_node_group(q);
     const cco_span out = cco_whole(&q->out);
     cco_span before;
-    cco_problem within = cco_group_problem(q, &node, CCO_SCAN, 0, q->bytes);
+    cco_problem within = cco_group_problem(q, &node, CCO_SCAN, q->bytes);
     within.in = q->in;
     within.out = q->out;
     cco_group_run(s, &within, &node);

@@ -24,8 +24,9 @@ static void scatter_leaders_build(cco_sched *s, const cco_problem *q)
         own = cco_side_of(cco_of_rank(s, &r.here, q->rank));
     if (r.copies)
         cco_to_nodes(s, &r.here, &q->in);
-    if (r.leaders.place < 0 || cco_node_rooted_between(s, &r))
-        cco_node_rooted_within(s, &r, own);
+    if (r.leaders.place >= 0)
+        cco_node_rooted_between(s, &r);
+    cco_node_rooted_within(s, &r, own);
 }
 
 const cco_algo cco_scatter_leaders = {
