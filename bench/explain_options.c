@@ -6,7 +6,7 @@
 #include "core/core_place.h"
 #include "explain.h"
 #include "graph.h"
-#include "sched/neighbor_mates.h"
+#include "simulator/all_neighbors.h"
 #include "simulator/sim.h"
 
 static const long long most_bytes = 1LL << 40; /* so that sizes of buffers can be counted */
@@ -87,7 +87,7 @@ bool explain_options_read(explain_options *o, int argc, char **argv)
     for (int i = 3; i < argc; i += 2)
         if (is_before(argv[i]) && !read_before(o, argv[i], argv[i + 1]))
             return false;
-    if (o->near != NULL && o->nodes != NULL && !cco_neighbor_mates_give_all(o->near, o->nodes))
+    if (o->near != NULL && o->nodes != NULL && !cco_all_neighbors_give_mates(o->near, o->nodes))
         return asked_wrong("no memory");
     for (int i = 3; i < argc; i += 2)
         if (!is_before(argv[i]) && !read_one(o, argv[i], argv[i + 1]))

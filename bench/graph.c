@@ -8,6 +8,7 @@
 
 #include "core/stencil.h"
 #include "peer_lists.h"
+#include "simulator/all_neighbors.h"
 
 /* Factors go to the smallest dimension, the largest first. */
 static void cut(int size, int ndims, int *dims)
@@ -60,7 +61,7 @@ static void fill_stencil(cco_neighbors *near, int size, int ndims)
         own->degrees.in = peer_list_around(dims, ndims, rank, -1, (int *)(uintptr_t)own->in);
         own->degrees.out = peer_list_around(dims, ndims, rank, 1, (int *)(uintptr_t)own->out);
     }
-    cco_stencil_give_all(near, size);
+    cco_all_neighbors_give_stencil(near, size);
 }
 
 /* How random lists come about, and room for one. */

@@ -10,7 +10,7 @@
 #include "../even.h"
 #include "../graph.h"
 #include "plan/preset.h"
-#include "sched/neighbor_mates.h"
+#include "simulator/all_neighbors.h"
 
 /* Communicators whose ranks lie on nodes in the same way are of one sort: only one of them is
  * built. */
@@ -102,7 +102,7 @@ static bool tell_mates(cco_neighbors *near, const cco_node_map *map)
         free(near[i].mates);
         near[i].mates = NULL;
     }
-    return cco_neighbor_mates_give_all(near, map) || asked_wrong("no memory");
+    return cco_all_neighbors_give_mates(near, map) || asked_wrong("no memory");
 }
 
 /* Whether what is called needs to know that, which takes more memory than all else. */

@@ -67,9 +67,7 @@ int CRESTA_Set_impl(MPI_Comm comm, const char *spec)
     state->program_rules = rules;
     state->begins_wanted = false;
     cco_nodes_find(state, rules);
-    if (!cco_choose_for(state))
-        cco_fatal("no memory for the choices of communicator '%s'", state->name);
-    cco_topology_find_mates(state);
+    cco_set_up_choices(state);
     CCO_OBSERVE(comm_chosen, (state));
     cco_begins_prepare(state); /* the program may have no other call of ours that could do it */
     cco_process_wake();

@@ -21,6 +21,19 @@
 #include "tune/nodes.h"
 #include "tune/topology.h"
 
+void cco_set_up_choices(cco_comm *state)
+{
+    if (!cco_choose_for(state))
+        cco_fatal("no memory for the choices of communicator '%s'", state->name);
+    cco_topology_find_mates(state);
+    for (int coll = 0; coll < CCO_COLLECTIVES; coll++)
+        for (int i = 0; i < state->choices[coll].count; i++) {
+            const cco_way *way = &state->choices[coll].list[i].way;
+            if (way->model->set_up != NULL)
+                way->model->set_up(state, way);
+        }
+}
+
 /* Ranks compare their settings and the communicator's name.  This is the first thing they do
  * together on it.  False if a process of it has failed. */
 static bool set_up(cco_comm *state)
@@ -51,9 +64,7 @@ static bool set_up(cco_comm *state)
     cco_topology_find(state);
     if (state->error != MPI_SUCCESS)
         return false;
-    if (!cco_choose_for(state))
-        cco_fatal("no memory for the choices of communicator '%s'", state->name);
-    cco_topology_find_mates(state);
+    cco_set_up_choices(state);
     state->ready = true;
     if (state->comm == MPI_COMM_WORLD)
         cco_process_met_late();

@@ -12,6 +12,9 @@ void cco_begins_prepare(cco_comm *state);
  * over.  A program without begins shall not pay for them. */
 void cco_begins_want(cco_comm *state);
 
+/* Chooses by the rules, and makes what the chosen models need; collective. */
+void cco_set_up_choices(cco_comm *state);
+
 /* The state of an intracommunicator, set up; NULL where there can be none.  Collective if it was
  * not. */
 cco_comm *cco_prepare(MPI_Comm comm);

@@ -81,6 +81,9 @@ typedef struct cco_model {
     /* What its begins run over, if they can; `*why` if that is another model's.  The state may
      * be NULL: anywhere.  NULL itself: nothing. */
     cco_path (*path)(const struct cco_comm *state, const cco_way *way, const char **why);
+    /* In the set-up of a communicator where a call may go that way, on all ranks: makes what it
+     * would otherwise make in a call, where it waits for ranks that may be in other calls. */
+    void (*set_up)(struct cco_comm *state, const cco_way *way);
     /* The life of a job: in MPI_Init, if a rule of the configuration names the model; in
      * MPI_Finalize, before and after the states of communicators are freed.  Collective over
      * MPI_COMM_WORLD; each may be NULL. */

@@ -202,28 +202,3 @@ void cco_stencil_describe(cco_stencil *stencil, const cco_neighbors *near, int r
     name_blocks(stencil, near->in, near->degrees.in, -1, stencil->in);
     name_blocks(stencil, near->out, near->degrees.out, 1, stencil->out);
 }
-
-static uint64_t find_for_all(const cco_neighbors *near, int size)
-{
-    uint64_t number = 0;
-    for (int i = 0; i < size;) {
-        const uint64_t seen = cco_stencil_next(&near[i], i, size, number);
-        if (seen == CCO_NO_STENCIL)
-            return seen;
-        i = seen == number ? i + 1 : 0;
-        number = seen;
-    }
-    return number;
-}
-
-bool cco_stencil_give_all(cco_neighbors *near, int size)
-{
-    const uint64_t number = find_for_all(near, size);
-    for (int i = 0; i < size && number != CCO_NO_STENCIL; i++) {
-        near[i].stencil = malloc(sizeof *near[i].stencil);
-        if (near[i].stencil == NULL)
-            return false;
-        cco_stencil_describe(near[i].stencil, &near[i], i, size, number);
-    }
-    return number != CCO_NO_STENCIL;
-}

@@ -39,10 +39,6 @@ uint64_t cco_stencil_next(const struct cco_neighbors *near, int rank, int size, 
 void cco_stencil_describe(cco_stencil *stencil, const struct cco_neighbors *near, int rank,
                           int size, uint64_t number);
 
-/* For those who see the lists of all ranks: gives each the first stencil that all of them are, in
- * memory of malloc.  False if there is none, or no memory. */
-bool cco_stencil_give_all(struct cco_neighbors *near, int size);
-
 /* The step of an offset in a dimension: -1, 0 or 1. */
 int cco_stencil_step(const cco_stencil *stencil, int offset, int dim);
 

@@ -177,6 +177,14 @@ static own *shm_own_of(cco_comm *state)
     return o;
 }
 
+/* Under `auto` other calls are the MPI's: a small one shall end where the MPI's would, while other
+ * ranks are in those. */
+static void shm_set_up(cco_comm *state, const cco_way *way)
+{
+    if (way->automatic)
+        has_rings(shm_own_of(state), state, CCO_SHM_NEAR);
+}
+
 static void use_pull(own *o)
 {
     o->slots.rings[CCO_SHM_LARGE].pull = &o->single.pull;
@@ -495,5 +503,6 @@ const cco_model cco_model_shm = {
     .options = options,
     .refuses = shm_refuses,
     .path = shm_path,
+    .set_up = shm_set_up,
     .job_free = cco_pool_empty,
 };

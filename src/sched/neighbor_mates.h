@@ -52,7 +52,4 @@ bool cco_neighbor_sends_of(const cco_neighbor_mates *mates, const cco_node_map *
 /* Whether one to each node pays, by what all ranks send together. */
 bool cco_neighbor_spare(const cco_neighbor_sends *all);
 
-/* Gives all ranks theirs, where the neighbors of all are known.  False when memory runs out. */
-bool cco_neighbor_mates_give_all(cco_neighbors *near, const cco_node_map *map);
-
 #endif

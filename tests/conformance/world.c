@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "sched/neighbor_mates.h"
+#include "simulator/all_neighbors.h"
 
 /* From so many elements on, messages between nodes go in pieces of so many bytes. */
 enum { MANY = 64, PIECE = 24 };
@@ -302,7 +303,7 @@ static void make_map(world *w)
     w->map = cco_node_map_new(keys, w->c.p);
     if (w->c.n >= MANY)
         w->map->piece = PIECE;
-    if (w->near != NULL && !cco_neighbor_mates_give_all(w->near, w->map))
+    if (w->near != NULL && !cco_all_neighbors_give_mates(w->near, w->map))
         abort();
     for (int i = 0; i < w->c.p; i++) {
         w->problems[i].nodes = w->map;

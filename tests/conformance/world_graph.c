@@ -2,9 +2,9 @@
 /* world_graph.c - the graph of neighbourhood collectives, as the library has it. */
 #include <stdlib.h>
 
-#include "core/stencil.h"
 #include "sched/neighbor_counts.h"
 #include "sched/neighbor_mates.h"
+#include "simulator/all_neighbors.h"
 #include "world.h"
 
 static void *room(size_t n)
@@ -25,7 +25,7 @@ void world_make_graph(world *w)
                                      .grid = w->graph.kind == GRAPH_CART,
                                      .in = w->graph.in[i].peer,
                                      .out = w->graph.out[i].peer};
-    cco_stencil_give_all(w->near, w->c.p);
+    cco_all_neighbors_give_stencil(w->near, w->c.p);
 }
 
 void world_make_near_rows(world *w)

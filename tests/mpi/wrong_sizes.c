@@ -255,9 +255,25 @@ static void run_some(const char *impl)
         try_kinds(impl, which);
 }
 
+/* Rank 1 gives its data, under MPICH through a slot, while rank 0 waits for it in a call of the
+ * MPI.  As in the MPIs, this ends. */
+static void try_crossed(const char *impl)
+{
+    const int calls[] = {BCAST, REDUCE}, bytes[] = {64 << 10, 8};
+    MPI_Comm comm = new_comm(impl, BCAST);
+    snprintf(testing_label, sizeof testing_label, "bcast and reduce, on rank 1 reduce and bcast");
+    for (int i = 0; i < 2; i++) {
+        const int which = i ^ rank;
+        CHECK(make(calls[which], bytes[which], bytes[which], comm) == MPI_SUCCESS, "call %d", i);
+    }
+    MPI_Comm_free(&comm);
+}
+
 /* What the rules of `auto` give to shared memory under every MPI. */
 static void run_auto(const char *impl)
 {
+    if (size == 2)
+        try_crossed(impl);
     static const int some[] = {ALLGATHER, ALLTOALL, ALLREDUCE, REDUCE_SCATTER,
                                REDUCE_SCATTER_BLOCK};
     for (int i = 0; i < LEN(some); i++)
