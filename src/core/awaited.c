@@ -22,7 +22,7 @@ static bool awaited_elsewhere(cco_awaited *a, const cco_channel *channel, int pe
     return call != NULL && peer >= 0 && !channel->broken &&
            PMPI_Iprobe(peer, MPI_ANY_TAG, channel->comm, &here, &status) == MPI_SUCCESS && here &&
            status.MPI_TAG != call->tag &&
-           cco_channel_reads(channel, status.MPI_TAG, call->stamp, &a->there);
+           cco_channel_reads(channel, status.MPI_TAG, call->tag, call->stamp, &a->there);
 }
 
 /* The peer of a message that is under way, and that has ended or is elsewhere; -1 if there is none

@@ -24,7 +24,7 @@ typedef struct cco_awaited {
  * where a message goes to. */
 typedef struct cco_awaited_call {
     uint64_t stamp;
-    int tag;
+    int tag; /* -1: its messages have several; those of a begun call all have the number in it */
 } cco_awaited_call;
 
 /* `requests[i]` is of a message to or from `peers[i]`, under way on the channel, or over.  Looks at

@@ -15,8 +15,11 @@
 #include "core/watch.h"
 
 enum { CHANNELS = 128, WORDS = CHANNELS / 64 };
-/* From STAMPED on, tags of blocking calls with an offset for each code. */
+/* From STAMPED on, tags with an offset for each code.  Those of begins go on for BLOCKS spans, each
+ * with so many numbers of begins, and one code is left out: by 29 and 253 more sizes have other
+ * remainders than by 31 and 255. */
 enum { SPAN = CHANNELS * CCO_CHANNEL_TAGS, STAMPED = SPAN + CHANNELS * 2 * CCO_CHANNEL_PAIRS };
+enum { NUMBERS = 64, BLOCKS = CCO_CHANNEL_PAIRS / NUMBERS };
 _Static_assert(WORDS + 2 == (int)CCO_CHANNEL_WORDS, "the words of an offer");
 
 typedef struct cco_carrier {
@@ -53,11 +56,10 @@ static int tags_of(MPI_Comm comm)
 {
     int *value = NULL, found = 0, world = 0;
     PMPI_Initialized(&world);
-    if (PMPI_Comm_get_attr(world ? MPI_COMM_WORLD : comm, MPI_TAG_UB, &value, &found) !=
-            MPI_SUCCESS ||
-        !found)
-        return SPAN - 1; /* every MPI has so many */
-    return *value;
+    const MPI_Comm from = world ? MPI_COMM_WORLD : comm;
+    return PMPI_Comm_get_attr(from, MPI_TAG_UB, &value, &found) == MPI_SUCCESS && found
+               ? *value
+               : SPAN - 1; /* every MPI has so many */
 }
 
 static void channel_place(cco_channel *channel, carrier *c, int number)
@@ -67,27 +69,30 @@ static void channel_place(cco_channel *channel, carrier *c, int number)
     *channel = (cco_channel){.comm = c->comm,
                              .tags = number * CCO_CHANNEL_TAGS,
                              .pairs = room ? SPAN + number * span : 0,
-                             .codes = (tags - STAMPED) / SPAN / CCO_COLLECTIVES,
+                             .begins = channel->begins,
+                             .codes = channel->begins ? (tags - STAMPED) / SPAN / BLOCKS - 1
+                                                      : (tags - STAMPED) / SPAN / CCO_COLLECTIVES,
                              .broken = channel->broken,
                              .spent = channel->spent,
                              .carrier = c,
                              .number = number};
 }
 
-/* With the lock. */
-static void unlink_carrier(carrier *c)
+/* Gives the lock back, and frees the carrier if nobody needs it any more.  Then it has no lock:
+ * MPI_Comm_free may do anything.  Where a message may be on its way that nobody takes, the
+ * communicator stays: an MPI may give its number to another one (MPICH does), which would get the
+ * message. */
+static void channel_unlock(carrier *c)
 {
+    const bool last = c->used == 0 && !c->taken;
     carrier **link = &carriers;
-    while (*link != c)
+    while (last && *link != c)
         link = &(*link)->next;
-    *link = c->next;
-}
-
-/* Nobody needs it any more: frees it.  Without the lock: MPI_Comm_free may do anything.  Where a
- * message may be on its way that nobody takes, the communicator stays: an MPI may give its number
- * to another one (MPICH does), which would get the message. */
-static void channel_drop(carrier *c)
-{
+    if (last)
+        *link = c->next;
+    pthread_mutex_unlock(&lock);
+    if (!last)
+        return;
     if (!c->broken || (c->failed && cco_ulfm())) /* revoked: no message comes from there */
         PMPI_Comm_free(&c->comm);
     free(c);
@@ -131,28 +136,18 @@ static void channel_settle(carrier *c, int number)
         c->free[number / 64] &= ~((uint64_t)1 << number % 64);
         c->used++;
     }
-    const bool last = c->used == 0;
-    if (last)
-        unlink_carrier(c);
-    pthread_mutex_unlock(&lock);
-    if (last)
-        channel_drop(c);
+    channel_unlock(c);
 }
 
 carrier *cco_channel_offer(MPI_Comm comm, uint64_t words[CCO_CHANNEL_WORDS])
 {
     carrier *mine = channel_reserve(comm);
-    uint64_t number = 0, free_here[WORDS] = {0};
-    if (mine != NULL) {
-        number = mine->number;
-        pthread_mutex_lock(&lock);
-        memcpy(free_here, mine->free, sizeof free_here);
-        pthread_mutex_unlock(&lock);
-    }
-    words[0] = number;
-    words[1] = ~number;
+    words[0] = mine != NULL ? mine->number : 0;
+    words[1] = ~words[0];
+    pthread_mutex_lock(&lock);
     for (int i = 0; i < WORDS; i++)
-        words[2 + i] = ~free_here[i];
+        words[2 + i] = mine != NULL ? ~mine->free[i] : UINT64_MAX;
+    pthread_mutex_unlock(&lock);
     return mine;
 }
 
@@ -197,8 +192,7 @@ static carrier *channel_make(MPI_Comm comm)
     if (c == NULL) /* to go on without it on one rank only would hang the others */
         cco_fatal("no memory for a communicator");
     *c = (carrier){.comm = copy, .number = cco_teardown_number(comm), .used = 1};
-    for (int i = 0; i < WORDS; i++)
-        c->free[i] = UINT64_MAX;
+    memset(c->free, 0xff, sizeof c->free);
     c->free[0] &= ~(uint64_t)1;
     PMPI_Comm_rank(copy, &c->rank);
     PMPI_Comm_size(copy, &c->size);
@@ -248,16 +242,22 @@ int cco_channel_offset(const cco_channel *channel, uint64_t stamp)
     const unsigned coll = cco_stamp_coll(stamp) - 1;
     if (coll >= CCO_COLLECTIVES || channel->codes <= 0)
         return 0;
+    if (channel->begins)
+        return STAMPED +
+               (int)((stamp >> CCO_STAMP_COLL_AT) % (unsigned)((channel->codes - 1) | 1)) * BLOCKS *
+                   SPAN;
     const int roots = channel_roots(channel, coll), root = (int)cco_stamp_root(stamp) % roots;
     const int sizes = (channel->codes / roots - 1) | 1;
     const int bytes = (int)((stamp >> CCO_STAMP_BYTES_AT) % (unsigned)sizes);
     return STAMPED + ((bytes * roots + root) * CCO_COLLECTIVES + (int)coll) * SPAN;
 }
 
-bool cco_channel_reads(const cco_channel *channel, int tag, uint64_t mine, uint64_t *stamp)
+bool cco_channel_reads(const cco_channel *channel, int tag, int here, uint64_t mine,
+                       uint64_t *stamp)
 {
     const int in = (tag - STAMPED) % SPAN - channel->tags, code = (tag - STAMPED) / SPAN;
-    if (tag < STAMPED || in < 0 || in >= CCO_CHANNEL_TAGS)
+    if (tag < STAMPED || in < 0 || in >= CCO_CHANNEL_TAGS ||
+        (channel->begins && (tag - here) % (BLOCKS * SPAN) != 0))
         return false;
     const unsigned coll = (unsigned)code % CCO_COLLECTIVES;
     const int roots = channel_roots(channel, coll), own = (int)cco_stamp_root(mine);
@@ -277,7 +277,9 @@ int cco_channel_begin(cco_channel *channel, unsigned number)
 {
     const unsigned turn = number % CCO_CHANNEL_PAIRS;
     channel->spent = channel->spent || (turn == 0 && is_broken(channel));
-    return channel->spent ? -1 : channel->pairs + 2 * (int)turn;
+    if (channel->spent || channel->codes <= 0)
+        return channel->spent ? -1 : channel->pairs + 2 * (int)turn;
+    return channel->tags + (int)(turn / NUMBERS) * SPAN + 2 * (int)(turn % NUMBERS);
 }
 
 void cco_channel_lose(cco_channel *channel)
@@ -339,7 +341,7 @@ static bool channel_has_rest(const cco_channel *channel)
     int here = 0;
     MPI_Status status;
     return PMPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, channel->comm, &here, &status) == MPI_SUCCESS &&
-           here && cco_channel_reads(channel, status.MPI_TAG, 0, &stamp);
+           here && cco_channel_reads(channel, status.MPI_TAG, status.MPI_TAG, 0, &stamp);
 }
 
 void cco_channel_close(cco_channel *channel)
@@ -354,11 +356,6 @@ void cco_channel_close(cco_channel *channel)
     else
         c->free[channel->number / 64] |= (uint64_t)1 << channel->number % 64;
     c->used--;
-    const bool last = c->used == 0 && !c->taken;
-    if (last)
-        unlink_carrier(c);
-    pthread_mutex_unlock(&lock);
+    channel_unlock(c);
     *channel = (cco_channel){.comm = MPI_COMM_NULL};
-    if (last)
-        channel_drop(c);
 }

@@ -33,8 +33,9 @@ typedef struct cco_channel {
     bool failed; /* a process has: it is used for nothing any more, */
     bool spent;  /* nor do more blocking calls of this communicator */
     struct cco_carrier *carrier;
-    int number; /* there */
-    int codes;  /* by which the tags of a collective tell its calls apart; below 1: they do not */
+    int number;  /* there */
+    bool begins; /* from before it is opened: calls are begun, and none is blocking */
+    int codes;   /* by which tags tell calls of a collective, or begins, apart; below 1: none */
 } cco_channel;
 
 /* Gives a communicator a channel; collective over it.  True on all ranks, or false on all: the MPI
@@ -71,13 +72,15 @@ static inline int cco_channel_next(cco_channel *channel)
     return channel->tags + 2 * (int)turn;
 }
 
-/* What the tags of a blocking call have more, by its stamp (core/stamp.h): messages of calls whose
- * collectives, roots or bytes differ do not meet.  0: this MPI has too few tags. */
+/* What the tags of a call have more, by its stamp (core/stamp.h): messages of calls whose
+ * collectives, roots or bytes differ do not meet, begun ones seldom.  0: the MPI has few tags. */
 int cco_channel_offset(const cco_channel *channel, uint64_t stamp);
 
 /* Whether a tag is one of a blocking call of this channel: its stamp, as far as a tag has it, with
- * the number of the call.  A root that may be that of `mine` is taken to be that. */
-bool cco_channel_reads(const cco_channel *channel, int tag, uint64_t mine, uint64_t *stamp);
+ * the number of the call.  A root that may be that of `mine` is taken to be that.  Or of a begun
+ * call with the number that the tag `here` has: a stamp that says nothing of it, but is not 0. */
+bool cco_channel_reads(const cco_channel *channel, int tag, int here, uint64_t mine,
+                       uint64_t *stamp);
 
 /* The first of two tags for an exchange, which receives from any rank: no call has these tags.  Two
  * exchanges in a row have different ones, and no rank is two exchanges ahead of another.  -1 once

@@ -30,6 +30,7 @@ typedef struct cco_operation {
     cco_scheduled own;
     cco_progress_level level; /* what a thread must be allowed to do in order to progress it */
     cco_p2p p2p;
+    cco_unlike unlike;          /* what it meets in messages, where it has no stream set */
     cco_watch watch;            /* of the ranks that send to it */
     unsigned idle;              /* polls that moved nothing, one after the other */
     cco_route route;            /* where it runs over memory and messages */

@@ -130,7 +130,7 @@ static cco_operation_pool *operation_pool_make(cco_comm *state)
     cco_operation_pool *pool = cco_own_lines(sizeof *pool);
     if (pool == NULL) /* to go on without it on one rank only would hang the others */
         cco_fatal("no memory for split-phase calls on communicator '%s'", state->name);
-    pool->channel.comm = MPI_COMM_NULL;
+    pool->channel = (cco_channel){.comm = MPI_COMM_NULL, .begins = true};
     memcpy(pool->name, state->name, sizeof pool->name);
     pool->rank = state->rank;
     pool->size = state->size;
@@ -203,19 +203,17 @@ static cco_operation *new_operation(cco_operation_pool *pool, cco_comm *state, c
     o->pool = pool;
     o->stream_set = stream_set;
     o->level = cco_path_is_memory(path) ? CCO_PROGRESS_MEMORY : CCO_PROGRESS_MPI;
-    o->p2p.channel = &pool->channel;
     o->watch = (cco_watch){&cco_watch_processes, MPI_COMM_NULL, .fail = operation_pool_fail,
                            .owner = pool};
-    o->p2p.watch = &o->watch;
+    cco_unlike *unlike = stream_set != NULL ? &stream_set->stream.unlike : &o->unlike;
+    o->p2p = (cco_p2p){.channel = &pool->channel, .watch = &o->watch, .unlike = unlike};
     if (path == CCO_PATH_NODES && stream_set != NULL) {
         o->route = (cco_route){map, map->node[state->rank], &stream_set->stream, &o->p2p};
-        cco_scheduled_over(&o->own, &cco_transport_route, &o->route, &stream_set->stream.unlike,
-                           state);
+        cco_scheduled_over(&o->own, &cco_transport_route, &o->route, unlike, state);
     } else if (stream_set != NULL)
-        cco_scheduled_over(&o->own, &cco_transport_stream, &stream_set->stream,
-                           &stream_set->stream.unlike, state);
+        cco_scheduled_over(&o->own, &cco_transport_stream, &stream_set->stream, unlike, state);
     else
-        cco_scheduled_over(&o->own, &cco_transport_p2p, &o->p2p, NULL, state);
+        cco_scheduled_over(&o->own, &cco_transport_p2p, &o->p2p, unlike, state);
     o->own.hook.trace = NULL; /* it may outlive the state, */
     o->own.between = NULL;    /* and so does this: its begin counts */
     return o;

@@ -5,8 +5,8 @@
  *
  *     wrong_sizes IMPL,... [IMPL,...]
  *
- * The second list is for calls that begin and end (CRESTA_x_begin).  They are small with
- * CRESTA_NODES: the MPI carries what passes between nodes, and may write behind a buffer. */
+ * The second list is for calls that begin and end (CRESTA_x_begin).  With CRESTA_NODES
+ * the MPI carries what passes between nodes. */
 #include <stdbool.h>
 
 #include <cresta_sp_coll.h>
@@ -239,20 +239,25 @@ static void try_both(const char *impl, int call, int n)
 }
 
 /* Some calls over streams, whose communicators keep much: windows are few, and those of an unlike
- * call are not used again. */
+ * call are not used again.  Begun calls over messages with unlike roots hang: the rank that waits
+ * has only a message of a later begin from its root, which a rank that is ahead may send. */
 static void run_some(const char *impl)
 {
     static const int some[] = {BCAST, GATHER, ALLTOALLV, ALLREDUCE};
     static const int sizes[] = {8, 40 << 10};
     const bool epochs = strstr(impl, "sync=") != NULL;
     const bool calls = epochs || strstr(impl, "access=") != NULL;
-    try(impl, epochs ? BCAST : NEAR_ALLGATHER, 8, 0, false);
-    try(impl, epochs ? SCAN : NEAR_ALLTOALL, 0, 8, false);
+    const bool messages = impl[0] == 'p'; /* see run_all */
+    if (!messages) {
+        try(impl, epochs ? BCAST : NEAR_ALLGATHER, 8, 0, false);
+        try(impl, epochs ? SCAN : NEAR_ALLTOALL, 0, 8, false);
+    }
     for (int i = calls ? LEN(some) - 1 : 0; i < LEN(some); i++)
         for (int k = 0; k < LEN(sizes); k++)
             try_both(impl, some[i], sizes[k]);
     for (int which = 0; which < 4; which++)
-        try_kinds(impl, which);
+        if (!messages || which % 3 == 0)
+            try_kinds(impl, which);
 }
 
 /* Rank 1 gives its data, under MPICH through a slot, while rank 0 waits for it in a call of the
@@ -291,10 +296,10 @@ static void run_nodes(const char *impl)
         try_both(impl, some[i], 8);
     for (int which = 0; which < 4; which++)
         try_kinds(impl, which);
-    odd_rank = begins ? odd_rank : 0;
-    for (int i = 0; i < LEN(some) && !begins; i++)
+    odd_rank = 0;
+    for (int i = 0; i < LEN(some); i++)
         try_both(impl, some[i], i % 2 == 0 ? 8 : 64 << 10);
-    for (int which = 0; which < 4 && !begins; which += 3)
+    for (int which = 0; which < 4; which += 3)
         try_kinds(impl, which);
     odd_rank = size - 1;
 }

@@ -154,11 +154,13 @@ static int p2p_class_of(int error)
 /* A rank makes another call; -1: it is not known which. */
 static int p2p_differs(const transfer *f, int rank, uint64_t there)
 {
+    const cco_channel *channel = f->shared->channel;
     uint64_t here = f->call;
-    cco_channel_reads(f->shared->channel, f->tag, f->call, &here); /* its number */
+    if (!channel->begins)
+        cco_channel_reads(channel, f->tag, f->tag, f->call, &here); /* its number */
     if (f->call >> CCO_STAMP_BYTES_AT > 0)
         here = (here & CCO_STAMP_BELOW_BYTES) | (f->call & ~CCO_STAMP_BELOW_BYTES);
-    return cco_unlike_note(f->shared->unlike, rank, here, there);
+    return cco_unlike_note(f->shared->unlike, rank, here, channel->begins ? 0 : there);
 }
 
 /* The error of requests: messages may be longer than their receivers take. */
@@ -224,7 +226,7 @@ static int p2p_lost(void *data)
     transfer *f = data;
     if (cco_awaited_strays(&f->awaited)) /* first of all that is settled */
         return MPI_SUCCESS;
-    const cco_awaited_call call = {f->call, f->sized ? -1 : f->tag};
+    const cco_awaited_call call = {f->call, f->sized && !f->shared->channel->begins ? -1 : f->tag};
     const int rc = cco_awaited_lost(&f->awaited, f->shared->watch, f->shared->channel, f->count,
                                     f->requests, f->peers, f->offset != 0 ? &call : NULL);
     return rc == MPI_SUCCESS && cco_awaited_strays(&f->awaited)
