@@ -10,12 +10,15 @@
 #include "native/empty.h"
 #include "native/models.h"
 #include "native/neighbor_reduce.h"
+#include "native/staging.h"
 #include "native/watched_wait.h"
 
 static int start_and_wait(cco_comm *state, const cco_call *call)
 {
     MPI_Request request = MPI_REQUEST_NULL; /* stays so after an error that MPICH 5 forgets */
-    const int rc = cco_native_nonblocking(&cco_native[CCO_CALLER_INTERNAL], call, &request);
+    cco_call ours = *call;
+    ours.comm = cco_staging_comm(state, call->coll);
+    const int rc = cco_native_nonblocking(&cco_native[CCO_CALLER_INTERNAL], &ours, &request);
     return rc == MPI_SUCCESS ? cco_wait_watched(state, &request) : rc;
 }
 
@@ -56,5 +59,6 @@ const cco_model cco_model_nonblock = {
     .begins_plainly = true,
     .other_names = true,
     .run = nonblock_run,
+    .set_up = cco_staging_set_up,
     .below = &cco_model_mpi,
 };

@@ -37,6 +37,7 @@ static int run_once(const cco_call *call, cco_comm *state)
 {
     cco_call ours = *call;
     void *memory;
+    ours.comm = cco_staging_comm(state, call->coll);
     cco_drop_empty(&ours, cco_comm_blocks(state, call->coll), state->rank == call->root, &memory);
     const bool holds = cco_native_holds(&ours);
     if (holds)
@@ -91,6 +92,7 @@ const cco_model cco_model_persist = {
     .name = "persist",
     .doc = "the MPI's persistent collective, kept and started again",
     .run = persist_run,
+    .set_up = cco_staging_set_up,
     .touches = true,
     .other_names = true,
     .below = &cco_model_nonblock,

@@ -112,6 +112,18 @@ static shelf *shelf_of(cco_comm *state)
     return s;
 }
 
+MPI_Comm cco_staging_comm(cco_comm *state, cco_coll coll)
+{
+    const MPI_Comm copy = cco_is_neighbor(coll) ? MPI_COMM_NULL : shelf_of(state)->comm;
+    return copy != MPI_COMM_NULL ? copy : state->comm;
+}
+
+void cco_staging_set_up(cco_comm *state, const cco_way *way)
+{
+    (void)way;
+    shelf_of(state);
+}
+
 /* How many blocks of key.bytes a staging buffer holds on all ranks, whatever it means there. */
 static int staging_blocks(int shape, int size)
 {

@@ -24,6 +24,14 @@ typedef struct cco_staged {
     uint64_t used; /* when: the least recently used goes first */
 } cco_staged;
 
+/* Where a collective of ours may begin on the ranks of a communicator: the copy on which requests
+ * are kept, so that it does not meet what the program began.  The program's own where there is no
+ * copy, and for neighbors, since a copy has no topology.  Collective, the first time. */
+MPI_Comm cco_staging_comm(cco_comm *state, cco_coll coll);
+
+/* Makes that copy in the set-up of a communicator (core/model.h). */
+void cco_staging_set_up(cco_comm *state, const cco_way *way);
+
 /* The key of a call; false if it has none.  The same answer on all ranks. */
 bool cco_staged_key_of(const cco_comm *state, const cco_call *call, cco_staged_key *key);
 

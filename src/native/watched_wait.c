@@ -6,6 +6,7 @@
 #include "core/failure.h"
 #include "core/pause.h"
 #include "mpi/ulfm.h"
+#include "native/staging.h"
 
 enum { PATIENCE = 10 /* seconds */ };
 
@@ -40,5 +41,7 @@ int cco_wait_watched(cco_comm *state, MPI_Request *request)
 
 int cco_watched_end(cco_comm *state, cco_coll coll, int rc)
 {
-    return rc != MPI_SUCCESS && rc == state->error ? cco_comm_raise(state, coll, rc) : rc;
+    const bool unheard = rc != MPI_SUCCESS &&
+                         (rc == state->error || cco_staging_comm(state, coll) != state->comm);
+    return unheard ? cco_comm_raise(state, coll, rc) : rc;
 }

@@ -10,7 +10,7 @@
  * may not know, or a process of it has failed and nothing has come for long. */
 int cco_wait_watched(cco_comm *state, MPI_Request *request);
 
-/* The error handler of such a wait; that of any other error the MPI has called. */
+/* Calls the error handler of a call that began on cco_staging_comm, unless the MPI has. */
 int cco_watched_end(cco_comm *state, cco_coll coll, int rc);
 
 #endif

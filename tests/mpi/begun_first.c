@@ -43,6 +43,28 @@ static void meet(MPI_Comm comm, const char *name, int ints)
     CHECK(out[WORDS] == (rank == 0), "%s: the message is %d", name, out[WORDS]);
 }
 
+/* Two collectives that do match where they begin on one communicator: the blocking one must not. */
+static void meet_alike(MPI_Comm world)
+{
+    int rank, size, in[2 * WORDS], out[2 * WORDS];
+    MPI_Request request;
+    MPI_Comm comm;
+    MPI_Comm_dup(world, &comm);
+    MPI_Comm_rank(comm, &rank);
+    MPI_Comm_size(comm, &size);
+    for (int i = 0; i < 2 * WORDS; i++)
+        in[i] = rank + i;
+    if (rank == 0)
+        MPI_Allreduce(in, out, WORDS, MPI_INT, MPI_SUM, comm);
+    MPI_Iallreduce(in + WORDS, out + WORDS, WORDS, MPI_INT, MPI_SUM, comm, &request);
+    if (rank != 0)
+        MPI_Allreduce(in, out, WORDS, MPI_INT, MPI_SUM, comm);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    for (int i = 0; i < 2 * WORDS; i++)
+        CHECK(out[i] == size * (size - 1) / 2 + size * i, "alike: int %d is %d", i, out[i]);
+    MPI_Comm_free(&comm);
+}
+
 /* Nothing runs on these communicators before. */
 static void meet_in_parts(int rank, int size)
 {
@@ -89,6 +111,7 @@ int main(int argc, char **argv)
     meet(again, "a duplicate of a duplicate", WORDS);
     meet(dup, "a duplicate", 44);
     meet_in_parts(rank, size);
+    meet_alike(MPI_COMM_WORLD);
     MPI_Comm_free(&again);
     MPI_Comm_free(&dup);
     MPI_Finalize();
