@@ -6,7 +6,7 @@ include(CMakePackageConfigHelpers)
 set(config_dir "${CMAKE_INSTALL_LIBDIR}/cmake/crestacoll${CRESTA_SUFFIX}")
 
 install(TARGETS crestacoll_static crestacoll_shared EXPORT crestacollTargets)
-install(TARGETS crestacoll_preload LIBRARY DESTINATION "${CRESTA_PRELOAD_DIR}")
+install(TARGETS crestacoll_preload crestacoll_calls LIBRARY DESTINATION "${CRESTA_PRELOAD_DIR}")
 if(TARGET crestacoll_caf)
   install(TARGETS crestacoll_caf LIBRARY DESTINATION "${CRESTA_PRELOAD_DIR}")
 endif()

@@ -14,7 +14,7 @@ endforeach()
 
 foreach(kind IN ITEMS static shared)
   add_custom_target(${kind})
-  add_dependencies(${kind} crestacoll_${kind} crestacoll_preload ${CRESTA_TOOLS})
+  add_dependencies(${kind} crestacoll_${kind} crestacoll_preload crestacoll_calls ${CRESTA_TOOLS})
   if(TARGET crestacoll_python)
     add_dependencies(${kind} crestacoll_python)
   endif()

@@ -11,6 +11,7 @@
 #include "core/log.h"
 #include "core/profile_json.h"
 #include "core/profile_merge.h"
+#include "core/profile_part.h"
 #include "mpi/ulfm.h"
 #include "core/world.h"
 #include "io/write.h"
@@ -50,6 +51,7 @@ void cco_outputs_begin_profile(void)
     cco_profile_begin(comm, cco_configured.profile_wait);
     if (comm != MPI_COMM_NULL)
         PMPI_Comm_free(&comm);
+    cco_profile_part_begin();
 }
 
 static void write_profile(bool spawned)

@@ -126,11 +126,19 @@ static bool next_is_ours(void *found)
            (file == next_file_of(&here) || file == next_file_of(dlsym(RTLD_DEFAULT, FRONT)));
 }
 
+/* Past a library of crestacoll's that is preloaded ahead of this one: it sees the program's calls,
+ * and is no tool to which others go on. */
+#define AHEAD "cresta_ahead_next_definition"
+static void *next_first(const char *name)
+{
+    return next_past(dlsym(RTLD_DEFAULT, name), dlsym(RTLD_DEFAULT, AHEAD), name);
+}
+
 /* In our file there is a tool too where both are linked into the program; but what every copy
  * defines is `ours` there. */
 static cco_function first_tool(const char *name, void *own, bool ours)
 {
-    void *found = dlsym(RTLD_DEFAULT, name);
+    void *found = next_first(name);
     if (found == NULL || found == own)
         return NULL;
     if (ours && next_is_ours(found))

@@ -9,6 +9,7 @@
 #include "core/common_clock.h"
 #include "core/config.h"
 #include "core/json_out.h"
+#include "core/profile_part.h"
 #include "mpi/mpi_compat.h"
 #include "core/timeline_json.h"
 
@@ -166,6 +167,7 @@ void cco_profile_put(FILE *file, const cco_rows *rows, const cco_member_sets *me
     put_members(file, members);
     fprintf(file, "],\n \"timeline\": ");
     cco_timeline_put(file, timelines);
+    cco_profile_part_put(file);
     fprintf(file, "}\n");
 }
 

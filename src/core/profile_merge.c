@@ -10,6 +10,7 @@
 #include "core/comm.h"
 #include "core/log.h"
 #include "mpi/mpi_compat.h"
+#include "core/profile_part.h"
 #include "core/profile_waiting.h"
 #include "mpi/service.h"
 
@@ -133,6 +134,7 @@ cco_rows cco_profile_merge(MPI_Comm world, double wall_s, cco_timelines *timelin
     cco_rows_merge(comm, &rows);
     cco_members_gather(comm, members);
     *timelines = merge_timelines(comm, wall_s);
+    cco_profile_part_merge(comm);
     PMPI_Comm_free(&comm);
     return rows;
 }

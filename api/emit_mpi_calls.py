@@ -1,0 +1,163 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Writes the wrappers of src/calls, which count every call, from api/mpi_calls.def."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from table import wrap
+
+TABLE = Path(__file__).parent / "mpi_calls.def"
+
+# What requests that a function makes are of, by its part.
+MADE = {
+    "begin": "COLLECTIVES",
+    "begin-io": "IO",
+    "rma": "RMA",
+    "begin-communicator": "COMMUNICATORS",
+}
+# MPIs declare an array with const, or without.
+CONST_DIFFERS = {"Pready_list"}
+WAITS = ("wait", "test", "request")
+WINDOW_PEER = "cco_calls_distance_of_window()"
+
+
+@dataclass(frozen=True)
+class Function:
+    name: str
+    part: str
+    small: str
+    large: str
+    fortran: tuple[str, ...] | None  # lower case, without ierror; texts end in $
+
+    def forms(self):
+        """(its name, its parameters) of each form in C."""
+        yield self.name, self.small
+        if self.large != "-":
+            yield self.name + "_c", self.large
+
+
+def _row(line: str) -> Function | None:
+    cells = [cell.strip() for cell in line.split(" | ")]
+    if cells[1].startswith("!"):
+        return None
+    name, part, small, large, fortran = cells
+    names = None if fortran == "-" else tuple(fortran.lower().split()[:-1])
+    return Function(name, part, small, large, names)
+
+
+def read() -> list[Function]:
+    lines = TABLE.read_text().splitlines()
+    rows = [_row(line) for line in lines if line and not line.startswith("#")]
+    return [row for row in rows if row is not None]
+
+
+def _parameters(text: str) -> list[tuple[str, str]]:
+    """[(declaration, name)] in the house's layout."""
+    if text == "void":
+        return []
+    made = []
+    for parameter in text.split(", "):
+        parameter = re.sub(r"(\*+) ", r" \1", parameter)
+        made.append((parameter, re.search(r"(\w+)(\[.*)?$", parameter)[1]))
+    return made
+
+
+def _bytes(function: Function, names: set[str]) -> str:
+    """The bytes of a call: what it sends, is ready to receive, or moves. Those of collectives are
+    in the records of the profile, and some of their arguments have no meaning on some ranks.
+    """
+    if function.part in ("collective", "begin"):
+        return "0"
+    for count, kind in (
+        ("count", "datatype"),
+        ("sendcount", "sendtype"),
+        ("origin_count", "origin_datatype"),
+    ):
+        if {count, kind} <= names:
+            times = "partitions * " if "partitions" in names else ""
+            return f"cco_calls_bytes({times}{{{count}}}, {{{kind}}})"
+    if "datatype" in names and "origin_addr" in names:  # one element
+        return "cco_calls_bytes(1, {datatype})"
+    return "0"
+
+
+def _peer(function: Function, names: set[str]) -> tuple[str, str]:
+    """(how far it is, which it is)"""
+    if function.part == "rma":
+        return WINDOW_PEER, "{target_rank}"
+    if function.part in ("send", "receive", "start", "test") and "comm" in names:
+        for peer in ("dest", "source"):
+            if peer in names:
+                return f"cco_calls_distance_of({{comm}}, {{{peer}}})", f"{{{peer}}}"
+    return "CCO_CALLS_NO_PEER", "0"
+
+
+def _waited(function: Function, names: set[str]) -> tuple[str, str] | None:
+    """(how many requests, which) of a wait or a test."""
+    if function.part not in WAITS:
+        return None
+    if "array_of_requests" in names:
+        return ("{incount}" if "incount" in names else "{count}"), "{array_of_requests}"
+    return ("1", "{request}") if "request" in names else None
+
+
+def _c_wrapper(function: Function, name: str, text: str) -> str:
+    parameters = _parameters(text)
+    names = {n for _, n in parameters}
+    same = {n: n for n in names}
+    declared = ", ".join(d for d, _ in parameters) or "void"
+    given = ", ".join(n for _, n in parameters)
+    waited, made = _waited(function, names), MADE.get(function.part)
+    lines = [f"CCO_EXPORT int MPI_{name}({declared})"]
+    if name in CONST_DIFFERS:
+        declared = declared.replace("const ", "")
+        lines = [f'CCO_EXPORT int cco_calls_{name}({declared}) __asm__("MPI_{name}");']
+        lines += [f"int cco_calls_{name}({declared})"]
+    by_value = "MPI_Request request" in (d for d, _ in parameters)
+    body = [f"    CCO_CALLS_NEXT(MPI_{name});"]
+    if waited:
+        count, requests = (w.format(**same) for w in waited)
+        address = f"&{requests}" if by_value else requests
+        body += [f"    CCO_CALLS_LOOK({count}, {address});"]
+    body += ["    CCO_CALLS_ENTER;", f"    const int rc = next({given});"]
+    data = _bytes(function, names).format(**same)
+    far, peer = (text.format(**same) for text in _peer(function, names))
+    if data != "0" and peer != "0":
+        data = f"{peer} == MPI_PROC_NULL ? 0 : {data}"
+    of = "waited.of" if waited else "CCO_CALLS_OF_MESSAGES"
+    body += [f"    CCO_CALLS_LEAVE({function.name}, {of}, {far}, {data});"]
+    if waited and not by_value:
+        body += [f"    CCO_CALLS_ENDED({requests});"]
+    if made and "request" in names:
+        body += [f"    CCO_CALLS_BEGUN(*request, {made});"]
+    body += ["    return rc;"]
+    return "\n".join(wrap(line) for line in lines) + "\n{\n" + "\n".join(
+        wrap(line, " " * 8) for line in body
+    ) + "\n}\n"
+
+
+# What these do besides is in src/calls/job.c.
+BY_HAND = {"Init", "Init_thread", "Finalize", "Pcontrol"}
+
+
+def function_list(_) -> str:
+    rows = "".join(f'CCO_CALLS_FUNCTION({f.name}, "{f.part}")\n' for f in read())
+    return "/* CCO_CALLS_FUNCTION(name without MPI_, its part): those that are counted. */\n" + rows
+
+
+def wrappers(_) -> str:
+    text = (
+        "/* Every function that a profile counts, by its name in C: as far as this MPI's mpi.h\n"
+        " * declares it (calls_declared.h, which the build makes). */\n"
+        '#include "calls/wrap.h"\n#include "calls_declared.h"\n\n'
+    )
+    for function in read():
+        if function.name in BY_HAND:
+            continue
+        for name, parameters in function.forms():
+            body = _c_wrapper(function, name, parameters)
+            text += f"#if defined(CCO_DECLARED_{name})\n{body}#endif\n\n"
+    return text.rstrip("\n") + "\n"

@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* count.c - the tables of calls, one of each thread.
+ *
+ * A table is address space that the system gives pages of when they are written: for four sizes of
+ * table one after the other, of which the next takes over from one that is three quarters full. */
+#define _GNU_SOURCE
+#include "calls/calls.h"
+
+#include <pthread.h>
+#include <string.h>
+#include <sys/mman.h>
+
+bool cco_calls_on;
+_Thread_local cco_calls_thread *cco_calls_mine CCO_CALLS_OWN;
+_Thread_local const char *cco_calls_frame CCO_CALLS_OWN;
+
+enum {
+    FIRST = 256,            /* entries of the first size; each has four times as many as the last */
+    MOST = FIRST * 64,      /* entries of the last one */
+    ALL = FIRST + FIRST * 4 + FIRST * 16 + MOST,
+    KEPT = MOST / 16 * 13   /* beyond that, sites have no entries of their own */
+};
+_Static_assert(MOST - KEPT > 2 * CCO_CALLS_FUNCTIONS * CCO_CALLS_DISTANCES,
+               "what has no site has room");
+
+static cco_calls_thread *threads; /* all that were ever made; none leaves */
+static pthread_key_t ends;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+static void calls_thread_ends(void *thread)
+{
+    __atomic_store_n(&((cco_calls_thread *)thread)->in_use, false, __ATOMIC_RELEASE);
+}
+
+static void calls_make_key(void)
+{
+    pthread_key_create(&ends, calls_thread_ends);
+}
+
+const cco_calls_thread *cco_calls_threads(void)
+{
+    return __atomic_load_n(&threads, __ATOMIC_ACQUIRE);
+}
+
+/* The table of a thread that has ended. */
+static cco_calls_thread *calls_take_over(void)
+{
+    for (cco_calls_thread *t = __atomic_load_n(&threads, __ATOMIC_ACQUIRE); t != NULL; t = t->next)
+        if (!t->main && !__atomic_exchange_n(&t->in_use, true, __ATOMIC_ACQ_REL))
+            return t;
+    return NULL;
+}
+
+static cco_calls_thread *calls_make_table(void)
+{
+    const size_t bytes = sizeof(cco_calls_thread) + ALL * sizeof(cco_calls_entry);
+    cco_calls_thread *t = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+                               MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (t == MAP_FAILED)
+        return NULL;
+    t->entries = (cco_calls_entry *)(t + 1);
+    t->mask = FIRST - 1;
+    t->type = MPI_DATATYPE_NULL;
+    t->in_use = true;
+    t->next = __atomic_load_n(&threads, __ATOMIC_RELAXED);
+    while (!__atomic_compare_exchange_n(&threads, &t->next, t, true, __ATOMIC_RELEASE,
+                                        __ATOMIC_RELAXED))
+        ;
+    return t;
+}
+
+/* In the first counted call of a thread.  Without memory nothing more is counted. */
+__attribute__((noinline)) static cco_calls_thread *calls_my_table(void)
+{
+    pthread_once(&once, calls_make_key);
+    cco_calls_thread *t = calls_take_over();
+    if (t == NULL)
+        t = calls_make_table();
+    if (t == NULL) {
+        __atomic_store_n(&cco_calls_on, false, __ATOMIC_RELAXED);
+        return NULL;
+    }
+    pthread_setspecific(ends, t);
+    return cco_calls_mine = t;
+}
+
+static inline uint32_t calls_hash(const cco_calls_key *key)
+{
+    const uint64_t what = (uint64_t)key->function << 6 | (uint64_t)key->of << 2 | key->distance;
+    const uint64_t mixed = ((uintptr_t)key->site ^ what << 40) * 0x9e3779b97f4a7c15u;
+    return (uint32_t)(mixed >> 32);
+}
+
+static inline bool calls_same(const cco_calls_key *a, const cco_calls_key *b)
+{
+    return a->site == b->site && a->function == b->function && a->of == b->of &&
+           a->distance == b->distance;
+}
+
+static inline cco_calls_entry *calls_place(const cco_calls_thread *t, const cco_calls_key *key)
+{
+    cco_calls_entry *e = &t->entries[calls_hash(key) & t->mask];
+    while (e->calls != 0 && !calls_same(&e->key, key))
+        e = e == &t->entries[t->mask] ? t->entries : e + 1;
+    return e;
+}
+
+/* The next size takes over. */
+static void calls_grow(cco_calls_thread *t)
+{
+    cco_calls_entry *old = t->entries;
+    const uint32_t size = t->mask + 1;
+    t->entries = old + size;
+    t->mask = 4 * size - 1;
+    for (uint32_t i = 0; i < size; i++)
+        if (old[i].calls != 0)
+            *calls_place(t, &old[i].key) = old[i];
+}
+
+/* An entry for calls that have none. */
+__attribute__((noinline)) static cco_calls_entry *calls_add(cco_calls_thread *t, cco_calls_key key)
+{
+    const uint32_t size = t->mask + 1;
+    if (size < MOST && t->used >= size / 4 * 3)
+        calls_grow(t);
+    if (t->used >= KEPT)
+        key.site = NULL;
+    cco_calls_entry *e = calls_place(t, &key);
+    if (e->calls == 0) {
+        e->key = key;
+        t->used++;
+    }
+    return e;
+}
+
+void cco_calls_leave(uint64_t start, uint64_t end, cco_calls_key key, uint64_t bytes)
+{
+    cco_calls_frame = NULL;
+    cco_calls_thread *t = cco_calls_mine;
+    if (__builtin_expect(t == NULL, 0) && (t = calls_my_table()) == NULL)
+        return;
+    cco_calls_entry *e = calls_place(t, &key);
+    if (__builtin_expect(e->calls == 0, 0))
+        e = calls_add(t, key);
+    const uint64_t ticks = end > start ? end - start : 0;
+    e->calls++;
+    e->bytes += bytes;
+    e->ticks += ticks;
+    if (ticks > e->longest)
+        e->longest = ticks;
+}
+
+/* Handles of the program's own types may be used again for others. */
+static bool calls_is_named(MPI_Datatype type)
+{
+    int integers, addresses, types, combiner = 0;
+    return PMPI_Type_get_envelope(type, &integers, &addresses, &types, &combiner) == MPI_SUCCESS &&
+           combiner == MPI_COMBINER_NAMED;
+}
+
+static uint64_t calls_type_size(MPI_Datatype type)
+{
+    MPI_Count size = 0;
+    if (!cco_is_type(type) || PMPI_Type_size_x(type, &size) != MPI_SUCCESS || size < 0)
+        return 0;
+    cco_calls_thread *t = cco_calls_mine;
+    if (t != NULL && calls_is_named(type)) {
+        t->type = type;
+        t->type_size = (uint64_t)size;
+    }
+    return (uint64_t)size;
+}
+
+uint64_t cco_calls_bytes(MPI_Count count, MPI_Datatype type)
+{
+    if (count <= 0)
+        return 0;
+    const cco_calls_thread *t = cco_calls_mine;
+    const uint64_t size = t != NULL && t->type == type ? t->type_size : calls_type_size(type);
+    return (uint64_t)count * size;
+}
+
+/* The thread that comes here is the main one. */
+void cco_calls_main(void)
+{
+    cco_calls_thread *t = cco_calls_mine != NULL ? cco_calls_mine : calls_my_table();
+    if (t != NULL)
+        t->main = true;
+}

@@ -1,0 +1,334 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* merge.c - what the threads and the ranks have counted becomes one list, and a member of the
+ * profile.
+ *
+ * A place in the program is a module (an executable or a library, by its build id where it has one)
+ * and an offset in it, which all ranks have alike.  The list travels as one piece: a head, modules,
+ * rows. */
+#define _GNU_SOURCE
+#include <link.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "calls/job.h"
+#include "core/profile_part.h"
+
+enum { PATH = 1024, ID = 20, NO_MODULE = -1 };
+
+typedef struct module {
+    char path[PATH];
+    uint8_t id[ID];
+    uint32_t id_bytes; /* 0: it has none */
+} module;
+
+typedef struct row {
+    uint64_t offset;
+    int32_t module;
+    uint16_t function;
+    uint8_t of, distance;
+    bool main;
+    uint32_t ranks;
+    uint64_t calls, calls_max, bytes;
+    double us, us_min, us_max, longest_us;
+} row;
+
+typedef struct head {
+    int32_t ranks, modules, rows, threads; /* threads: of the rank with the most */
+    double wall_us, wall_us_min, wall_us_max, suspended_us;
+} head;
+
+static head sum;
+static module *modules;
+static row *rows;
+static void *piece;
+
+static int calls_compare(const void *a, const void *b)
+{
+    const row *x = a, *y = b;
+#define CCO_BY(member)                                                                             \
+    if (x->member != y->member)                                                                    \
+        return x->member < y->member ? -1 : 1
+    CCO_BY(function);
+    CCO_BY(of);
+    CCO_BY(distance);
+    CCO_BY(main);
+    CCO_BY(module);
+    CCO_BY(offset);
+#undef CCO_BY
+    return 0;
+}
+
+/* Rows of one key become one.  `same_rank`: they are of threads of one rank. */
+static void calls_absorb(row *into, const row *more, bool same_rank)
+{
+    into->calls += more->calls;
+    into->bytes += more->bytes;
+    into->us += more->us;
+    if (more->longest_us > into->longest_us)
+        into->longest_us = more->longest_us;
+    if (same_rank) {
+        into->calls_max = into->calls;
+        into->us_min = into->us_max = into->us;
+        return;
+    }
+    into->ranks += more->ranks;
+    if (more->calls_max > into->calls_max)
+        into->calls_max = more->calls_max;
+    if (more->us_min < into->us_min)
+        into->us_min = more->us_min;
+    if (more->us_max > into->us_max)
+        into->us_max = more->us_max;
+}
+
+static void calls_sort(bool same_rank)
+{
+    int kept = 0;
+    if (sum.rows > 1)
+        qsort(rows, (size_t)sum.rows, sizeof *rows, calls_compare);
+    for (int i = 1; i < sum.rows; i++)
+        if (calls_compare(&rows[kept], &rows[i]) == 0)
+            calls_absorb(&rows[kept], &rows[i], same_rank);
+        else
+            rows[++kept] = rows[i];
+    sum.rows = sum.rows > 0 ? kept + 1 : 0;
+}
+
+static bool calls_same_module(const module *a, const module *b)
+{
+    if (a->id_bytes != b->id_bytes)
+        return false;
+    return a->id_bytes > 0 ? memcmp(a->id, b->id, ID) == 0 : strcmp(a->path, b->path) == 0;
+}
+
+/* Its number; NO_MODULE where memory runs out. */
+static int calls_module(const module *m)
+{
+    for (int i = 0; i < sum.modules; i++)
+        if (calls_same_module(&modules[i], m))
+            return i;
+    module *more = realloc(modules, sizeof *more * (size_t)(sum.modules + 1));
+    if (more == NULL)
+        return NO_MODULE;
+    modules = more;
+    modules[sum.modules] = *m;
+    return sum.modules++;
+}
+
+static bool calls_rows_room(int more)
+{
+    row *list = realloc(rows, sizeof *list * (size_t)(sum.rows + more + 1));
+    if (list != NULL)
+        rows = list;
+    return list != NULL;
+}
+
+/* The module that an address is in. */
+typedef struct sought {
+    uintptr_t address, base;
+    module found;
+    bool is_there;
+} sought;
+
+static void calls_read_id(const struct dl_phdr_info *info, const ElfW(Phdr) *note, module *m)
+{
+    const char *at = (const char *)(info->dlpi_addr + note->p_vaddr), *end = at + note->p_memsz;
+    while (at + sizeof(ElfW(Nhdr)) <= end) {
+        const ElfW(Nhdr) *n = (const void *)at;
+        const char *name = at + sizeof *n, *data = name + ((n->n_namesz + 3u) & ~3u);
+        if (n->n_type == NT_GNU_BUILD_ID && n->n_namesz == 4 && memcmp(name, "GNU", 4) == 0) {
+            m->id_bytes = n->n_descsz < ID ? n->n_descsz : ID;
+            memcpy(m->id, data, m->id_bytes);
+            return;
+        }
+        at = data + ((n->n_descsz + 3u) & ~3u);
+    }
+}
+
+static int calls_seek(struct dl_phdr_info *info, size_t size, void *what)
+{
+    sought *s = what;
+    (void)size;
+    for (int i = 0; i < info->dlpi_phnum && !s->is_there; i++) {
+        const ElfW(Phdr) *p = &info->dlpi_phdr[i];
+        const uintptr_t from = info->dlpi_addr + p->p_vaddr;
+        s->is_there = p->p_type == PT_LOAD && s->address >= from && s->address - from < p->p_memsz;
+    }
+    if (!s->is_there)
+        return 0;
+    s->base = info->dlpi_addr;
+    if (info->dlpi_name[0] != '\0')
+        strncpy(s->found.path, info->dlpi_name, PATH - 1);
+    else if (readlink("/proc/self/exe", s->found.path, PATH - 1) < 0)
+        s->found.path[0] = '\0';
+    for (int i = 0; i < info->dlpi_phnum; i++)
+        if (info->dlpi_phdr[i].p_type == PT_NOTE && s->found.id_bytes == 0)
+            calls_read_id(info, &info->dlpi_phdr[i], &s->found);
+    return 1;
+}
+
+static void calls_place_site(row *r, const void *site)
+{
+    sought s = {.address = (uintptr_t)site};
+    r->module = NO_MODULE;
+    if (site != NULL && dl_iterate_phdr(calls_seek, &s) != 0)
+        r->module = calls_module(&s.found);
+    r->offset = r->module != NO_MODULE ? (uintptr_t)site - s.base : 0;
+}
+
+static void calls_add_thread(const cco_calls_thread *t, double tick_us)
+{
+    if (!calls_rows_room((int)t->used))
+        return;
+    for (uint32_t i = 0; i <= t->mask; i++) {
+        const cco_calls_entry *e = &t->entries[i];
+        if (e->calls == 0)
+            continue;
+        const double us = tick_us * (double)e->ticks;
+        row *r = &rows[sum.rows++];
+        *r = (row){.function = e->key.function,
+                   .of = e->key.of,
+                   .distance = e->key.distance,
+                   .main = t->main,
+                   .ranks = 1,
+                   .calls = e->calls,
+                   .calls_max = e->calls,
+                   .bytes = e->bytes,
+                   .us = us,
+                   .us_min = us,
+                   .us_max = us,
+                   .longest_us = tick_us * (double)e->longest};
+        calls_place_site(r, e->key.site);
+    }
+}
+
+static void calls_end(void)
+{
+    const cco_calls_job *job = cco_calls_job_end();
+    const double tick_us = cco_tick_us(job->begin, job->end);
+    const double wall = 1e6 * (job->end.seconds - job->begin.seconds);
+    sum = (head){.ranks = 1,
+                 .wall_us = wall,
+                 .wall_us_min = wall,
+                 .wall_us_max = wall,
+                 .suspended_us = tick_us * (double)job->suspended};
+    for (const cco_calls_thread *t = cco_calls_threads(); t != NULL; t = t->next) {
+        calls_add_thread(t, tick_us);
+        sum.threads++;
+    }
+    calls_sort(true);
+}
+
+static const void *calls_give(void *unused, size_t *bytes)
+{
+    (void)unused;
+    const size_t m = sizeof *modules * (size_t)sum.modules, r = sizeof *rows * (size_t)sum.rows;
+    free(piece);
+    piece = malloc(sizeof sum + m + r);
+    *bytes = piece != NULL ? sizeof sum + m + r : 0;
+    if (piece == NULL)
+        return NULL;
+    memcpy(piece, &sum, sizeof sum);
+    if (m > 0)
+        memcpy((char *)piece + sizeof sum, modules, m);
+    if (r > 0)
+        memcpy((char *)piece + sizeof sum + m, rows, r);
+    return piece;
+}
+
+static bool calls_take(void *unused, void *theirs, size_t bytes)
+{
+    (void)unused;
+    head other;
+    if (bytes < sizeof other)
+        return true; /* a rank without memory */
+    memcpy(&other, theirs, sizeof other);
+    const module *m = (const void *)((const char *)theirs + sizeof other);
+    const char *at = (const char *)(m + other.modules);
+    if (!calls_rows_room(other.rows))
+        return true;
+    for (int i = 0; i < other.rows; i++) {
+        row *r = &rows[sum.rows++];
+        memcpy(r, at + sizeof *r * (size_t)i, sizeof *r);
+        if (r->module != NO_MODULE)
+            r->module = calls_module(&m[r->module]);
+    }
+    sum.ranks += other.ranks;
+    sum.wall_us += other.wall_us;
+    sum.suspended_us += other.suspended_us;
+    if (other.threads > sum.threads)
+        sum.threads = other.threads;
+    if (other.wall_us_min < sum.wall_us_min)
+        sum.wall_us_min = other.wall_us_min;
+    if (other.wall_us_max > sum.wall_us_max)
+        sum.wall_us_max = other.wall_us_max;
+    calls_sort(false);
+    return true;
+}
+
+static const char *const names[] = {
+#define CCO_CALLS_FUNCTION(name, part) "MPI_" #name,
+#include "calls/functions.inc"
+#undef CCO_CALLS_FUNCTION
+};
+static const char *const parts[] = {
+#define CCO_CALLS_FUNCTION(name, part) part,
+#include "calls/functions.inc"
+#undef CCO_CALLS_FUNCTION
+};
+static const char *const kinds[] = {"messages", "collectives",   "io",
+                                    "rma",      "communicators", "several"};
+static const char *const distances[] = {"null", "\"node\"", "\"between\"", "\"unknown\""};
+
+static void calls_put_module(FILE *file, const module *m, void (*put)(FILE *, const char *))
+{
+    fprintf(file, "\n  {\"path\": ");
+    put(file, m->path);
+    fprintf(file, ", \"build_id\": ");
+    if (m->id_bytes == 0)
+        fprintf(file, "null");
+    for (uint32_t i = 0; i < m->id_bytes; i++)
+        fprintf(file, i == 0 ? "\"%02x" : "%02x", m->id[i]);
+    fprintf(file, m->id_bytes > 0 ? "\"}" : "}");
+}
+
+static void calls_put_row(FILE *file, const row *r)
+{
+    fprintf(file,
+            "\n  {\"call\": \"%s\", \"part\": \"%s\", \"requests\": \"%s\", \"distance\": %s,"
+            " \"main_thread\": %s, \"site\": ",
+            names[r->function], parts[r->function], kinds[r->of], distances[r->distance],
+            r->main ? "true" : "false");
+    if (r->module == NO_MODULE)
+        fprintf(file, "null");
+    else
+        fprintf(file, "[%d, %llu]", r->module, (unsigned long long)r->offset);
+    fprintf(file,
+            ",\n   \"ranks\": %u, \"calls\": %llu, \"calls_max\": %llu, \"bytes\": %llu,"
+            " \"time_us\": {\"mean\": %.3f, \"min\": %.3f, \"max\": %.3f, \"longest\": %.3f}}",
+            r->ranks, (unsigned long long)r->calls, (unsigned long long)r->calls_max,
+            (unsigned long long)r->bytes, r->us / r->ranks, r->us_min, r->us_max, r->longest_us);
+}
+
+static void calls_put(FILE *file, void (*put_string)(FILE *, const char *))
+{
+    fprintf(file,
+            "{\"wall_us\": {\"mean\": %.3f, \"min\": %.3f, \"max\": %.3f},"
+            " \"suspended_us\": %.3f, \"threads\": %d,\n \"modules\": [",
+            sum.wall_us / sum.ranks, sum.wall_us_min, sum.wall_us_max, sum.suspended_us / sum.ranks,
+            sum.threads);
+    for (int i = 0; i < sum.modules; i++) {
+        fprintf(file, i > 0 ? "," : "");
+        calls_put_module(file, &modules[i], put_string);
+    }
+    fprintf(file, "],\n \"list\": [");
+    for (int i = 0; i < sum.rows; i++) {
+        fprintf(file, i > 0 ? "," : "");
+        calls_put_row(file, &rows[i]);
+    }
+    fprintf(file, "]}");
+}
+
+CCO_EXPORT extern const cresta_profile_part_table cresta_profile_part;
+const cresta_profile_part_table cresta_profile_part = {
+    "calls", cco_calls_places_begin, calls_end, calls_give, calls_take, calls_put};

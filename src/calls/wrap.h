@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* wrap.h - what a wrapper of src/calls/wrappers.c consists of. */
+#ifndef CCO_CALLS_WRAP_H
+#define CCO_CALLS_WRAP_H
+
+#include "calls/calls.h"
+
+/* `next`: where the call goes on. */
+#define CCO_CALLS_NEXT(x)                                                                          \
+    static void *found;                                                                            \
+    void *cco_there = __atomic_load_n(&found, __ATOMIC_RELAXED);                                   \
+    if (__builtin_expect(cco_there == NULL, 0))                                                    \
+        cco_there = cco_calls_next(#x, &found);                                                    \
+    __typeof__(&P##x) next;                                                                        \
+    __builtin_memcpy(&next, &cco_there, sizeof next)
+
+/* `start`: 0 where the call is not counted.  Taken in the wrapper, which has the frame. */
+#define CCO_CALLS_ENTER const uint64_t start = cco_calls_enter(__builtin_frame_address(0))
+
+/* What a call that failed has in its arguments is not looked at. */
+#define CCO_CALLS_LEAVE(x, of, distance, bytes)                                                    \
+    do {                                                                                           \
+        if (__builtin_expect(start != 0, 1)) {                                                     \
+            const uint64_t end = cco_ticks();                                                      \
+            const bool good = rc == MPI_SUCCESS;                                                   \
+            cco_calls_leave(start, end,                                                            \
+                            (cco_calls_key){__builtin_return_address(0), CCO_CALLS_##x,            \
+                                            (uint8_t)(of), good ? (distance) : 0},                 \
+                            good ? (bytes) : 0);                                                   \
+        }                                                                                          \
+    } while (0)
+
+/* For waits and tests: before the call, and after it. */
+#define CCO_CALLS_LOOK(n, requests)                                                                \
+    cco_calls_waited waited;                                                                       \
+    waited.of = CCO_CALLS_OF_MESSAGES;                                                             \
+    waited.count = 0;                                                                              \
+    if (cco_calls_others_any())                                                                    \
+    cco_calls_look(&waited, n, requests)
+#define CCO_CALLS_ENDED(requests)                                                                  \
+    if (waited.count > 0)                                                                          \
+    cco_calls_ended(&waited, requests)
+
+#define CCO_CALLS_BEGUN(request, what)                                                             \
+    if (rc == MPI_SUCCESS && start != 0)                                                           \
+    cco_calls_begun(request, CCO_CALLS_OF_##what)
+
+#endif
