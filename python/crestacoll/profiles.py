@@ -213,7 +213,11 @@ def percent(part, whole):
 
 
 def show(data, top=None):
-    """The profile as a table, the most expensive first."""
+    """The profile as tables, the most expensive first."""
+    if "calls" in data:
+        from crestacoll import mpitime
+
+        mpitime.show(data, top)
     wall = data["wall_s"] * 1e6
     records = sorted(data["records"], key=lambda r: -r["time_us"]["mean"])
     several = between.spans_nodes(data)

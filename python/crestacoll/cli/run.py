@@ -286,11 +286,16 @@ class Job:
             return None
         return next((w for w in (installed.fit(path).why for path in self.libraries) if w), None)
 
-    def preloaded(self):
+    def counters(self, settings):
+        """What is preloaded besides where a profile is asked for: it counts every call."""
+        library = self.build.preload.with_name("libcrestacoll-calls.so")
+        return [str(library)] if "CRESTA_PROFILE" in settings and library.exists() else []
+
+    def preloaded(self, settings):
         """The preload library. An interpreter loads its MPI later and for itself alone (mpi4py):
         then the MPI has to be there before. The runtime of a sanitizer insists on being the first.
         """
-        libraries = [str(self.build.preload)]
+        libraries = [*self.counters(settings), str(self.build.preload)]
         if self.scripts and not installed.is_wheel():
             libraries += filter(None, [scripts.mpi_to_preload(self.build, self.loaded)])
         return ":".join([*self.runtimes, *libraries])
@@ -301,8 +306,12 @@ class Job:
 
     def with_settings(self, settings):
         if self.linked and all(self.linked):  # two libraries would write each file
+            libraries = ":".join(self.counters(settings))
+        else:
+            libraries = self.preloaded(settings)
+        if not libraries:
             return launcher.inject(self.command, self.kind, settings)
-        ours = launcher.preload_value(self.preloaded(), os.environ.get("LD_PRELOAD"))
+        ours = launcher.preload_value(libraries, os.environ.get("LD_PRELOAD"))
         variables = {"LD_PRELOAD": ours, **settings}
         if any(c in str(self.build.preload) for c in ": "):
             raise Problem(

@@ -1,0 +1,190 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Where the time of a run goes, by the member `calls` of a profile: all that the ranks do in the
+MPI, and what is left.
+"""
+
+from crestacoll import sites
+from crestacoll.profiles import percent, seconds
+from crestacoll.sizes import format_amount
+from crestacoll.ui import counted, out, show as show_table, table, word
+
+OUTSIDE = "outside MPI"
+COLLECTIVES, MESSAGES = "collectives", "point-to-point"
+RMA, FILES, SET_UP = "one-sided (RMA)", "files (MPI-IO)", "set-up and end"
+SEVERAL, SUSPENDED = "waits for requests of several kinds", "not recorded (MPI_Pcontrol)"
+WAITING, ITSELF, EITHER = "waiting for the last rank", "themselves", "waiting or not: not known"
+BEGUN = "begun ones: start, test, wait"
+
+# Group and line of each part; waits and tests belong to what they wait for.
+LINES = {
+    "collective": (COLLECTIVES, None),
+    "begin": (COLLECTIVES, BEGUN),
+    "send": (MESSAGES, "sends"),
+    "receive": (MESSAGES, "receives, probes and waits"),
+    "start": (MESSAGES, "starts and tests"),
+    "begin-flush": (MESSAGES, "starts and tests"),
+    "request": (MESSAGES, "starts and tests"),
+    "rma": (RMA, "transfers"),
+    "synchronize": (RMA, "synchronization"),
+    "io": (FILES, "data"),
+    "begin-io": (FILES, "begun ones: start, test, wait"),
+    "file": (FILES, "opening, closing, views"),
+    "job": (SET_UP, "MPI_Init and MPI_Finalize"),
+    "communicator": (SET_UP, "communicators"),
+    "begin-communicator": (SET_UP, "communicators"),
+    "window": (SET_UP, "windows"),
+    "control": (SET_UP, "communicators"),
+}
+WAITED = {
+    "collectives": (COLLECTIVES, BEGUN),
+    "io": LINES["begin-io"],
+    "rma": LINES["rma"],
+    "communicators": LINES["communicator"],
+    "several": (SEVERAL, None),
+}
+ORDER = [OUTSIDE, COLLECTIVES, MESSAGES, RMA, FILES, SET_UP, SEVERAL, SUSPENDED]
+
+
+def line_of(call):
+    """(group, line) of a row of the list."""
+    if call["part"] in ("wait", "test", "request") and call["requests"] != "messages":
+        return WAITED[call["requests"]]
+    if call["part"] == "wait":
+        return LINES["receive"]
+    return LINES["start" if call["part"] == "test" else call["part"]]
+
+
+def of_job(call, ranks):
+    """Its time as a mean over all ranks of the job."""
+    return call["time_us"]["mean"] * call["ranks"] / ranks
+
+
+def split_collectives(data, total):
+    """{line: us} of the time in blocking collectives: the records know how much of theirs is
+    waiting. What they do not have is the set-up of communicators by crestacoll.
+    """
+    known = waiting = 0.0
+    for r in data["records"]:
+        if r["mode"] == "blocking" and r["wait_us"]:
+            share = r["ranks"] / data["ranks"]
+            known += share * r["time_us"]["mean"]
+            waiting += share * min(r["wait_us"]["mean"], r["time_us"]["mean"])
+    scale = min(1.0, total / known) if known else 0.0
+    return {
+        WAITING: scale * waiting,
+        ITSELF: scale * (known - waiting),
+        EITHER: max(0.0, total - scale * known),
+    }
+
+
+def picture(data):
+    """[(group, us, {line: us})], which add up to the run, means over the ranks: what the thread
+    that called MPI_Init does.
+    """
+    groups = {group: {} for group in ORDER}
+    for call in data["calls"]["list"]:
+        if call["main_thread"]:
+            group, line = line_of(call)
+            us = of_job(call, data["ranks"])
+            groups[group][line] = groups[group].get(line, 0.0) + us
+    blocking = groups[COLLECTIVES].pop(None, 0.0)
+    groups[COLLECTIVES] = split_collectives(data, blocking) | groups[COLLECTIVES]
+    groups[SUSPENDED] = {None: data["calls"]["suspended_us"]}
+    sums = {group: sum(lines.values()) for group, lines in groups.items()}
+    sums[OUTSIDE] = max(0.0, data["calls"]["wall_us"]["mean"] - sum(sums.values()))
+    return [
+        (group, sums[group], {k: us for k, us in groups[group].items() if k and us > 0})
+        for group in ORDER
+        if sums[group] > 0
+    ]
+
+
+def shares(parts):
+    """Percentages with one digit that add up to 100.0."""
+    total = sum(parts) or 1.0
+    tenths = [1000 * part / total for part in parts]
+    rounded = [int(t) for t in tenths]
+    missing = 1000 - sum(rounded) if any(parts) else 0
+    for i in sorted(range(len(parts)), key=lambda i: rounded[i] - tenths[i])[:missing]:
+        rounded[i] += 1
+    return [r / 10 for r in rounded]
+
+
+def other_threads(data):
+    """Their time in the MPI, mean over the ranks."""
+    return sum(of_job(c, data["ranks"]) for c in data["calls"]["list"] if not c["main_thread"])
+
+
+def show_picture(data):
+    """Ten lines: where the time of a rank goes."""
+    made = table("time of a rank", ">seconds", ">of run")
+    groups = picture(data)
+    wall = sum(us for _, us, _ in groups)
+    for (group, us, lines), share in zip(groups, shares([us for _, us, _ in groups]), strict=True):
+        made.add_row(group, f"{us / 1e6:.3f}", f"{share:.1f} %")
+        for line, part in lines.items():
+            made.add_row(f"  {line}", f"{part / 1e6:.3f}", f"({percent(part, wall)})")
+    show_table(made)
+    others = other_threads(data)
+    if others:
+        out.print(
+            f"other threads (up to {data['calls']['threads'] - 1} of a rank): {seconds(others)} of"
+            " a rank in MPI, beside this",
+            soft_wrap=True,
+        )
+
+
+DISTANCES = {None: "-", "node": "on node", "between": "between", "unknown": "not known"}
+
+
+def show_calls(data, top=None):
+    """The calls, by function and place, the most expensive first."""
+    ranks, wall = data["ranks"], data["calls"]["wall_us"]["mean"]
+    places = sites.Places(data["calls"]["modules"], data["calls"]["list"])
+    calls = sorted(data["calls"]["list"], key=lambda c: -of_job(c, ranks))
+    several = any(c["distance"] in ("between", "unknown") for c in calls)
+    made = table(
+        "call",
+        "where",
+        ">calls",
+        ">bytes",
+        ">a call",
+        ">longest",
+        ">time",
+        ">max",
+        ">of run",
+        *(["peer"] if several else []),
+    )
+    for c in calls[:top]:
+        t = c["time_us"]
+        made.add_row(
+            c["call"].removeprefix("MPI_") + ("" if c["main_thread"] else " (thread)"),
+            word(places.name(c["site"])),
+            str(c["calls_max"]),
+            format_amount(c["bytes"] // c["calls"]) if c["bytes"] else "-",
+            seconds(t["mean"] * c["ranks"] / c["calls"]),
+            seconds(t["longest"]),
+            seconds(of_job(c, ranks)),
+            seconds(t["max"]),
+            percent(of_job(c, ranks), wall),
+            *([DISTANCES[c["distance"]]] if several else []),
+        )
+    show_table(made)
+    if top and len(calls) > top:
+        out.print(f"... and {len(calls) - top} more (--all)")
+
+
+def show(data, top=None):
+    """The picture, then the calls."""
+    wall = data["calls"]["wall_us"]["mean"]
+    outside = dict((group, us) for group, us, _ in picture(data)).get(OUTSIDE, 0.0)
+    out.print(
+        f"{counted(data['ranks'], 'rank')}, {seconds(wall)},"
+        f" {' '.join(data['mpi'].split(',')[0].split())}: {percent(wall - outside, wall)} of the"
+        " time in MPI",
+        soft_wrap=True,
+    )
+    show_picture(data)
+    out.print()
+    show_calls(data, top)
+    out.print()
