@@ -52,9 +52,10 @@ typedef enum cco_calls_distance {
 /* Calls that are counted together. */
 typedef struct cco_calls_key {
     const void *site; /* to which they return; NULL: all that have no room of their own */
-    uint16_t function;
-    uint8_t of, distance;
+    uint64_t what;    /* CCO_CALLS_WHAT */
 } cco_calls_key;
+#define CCO_CALLS_WHAT(function, of, distance)                                                     \
+    ((uint64_t)(function) << 8 | (uint64_t)(of) << 4 | (uint64_t)(distance))
 
 typedef struct cco_calls_entry {
     cco_calls_key key;

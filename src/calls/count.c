@@ -84,17 +84,15 @@ __attribute__((noinline)) static cco_calls_thread *calls_my_table(void)
     return cco_calls_mine = t;
 }
 
+/* The upper bits of a product depend on all of its factor. */
 static inline uint32_t calls_hash(const cco_calls_key *key)
 {
-    const uint64_t what = (uint64_t)key->function << 6 | (uint64_t)key->of << 2 | key->distance;
-    const uint64_t mixed = ((uintptr_t)key->site ^ what << 40) * 0x9e3779b97f4a7c15u;
-    return (uint32_t)(mixed >> 32);
+    return (uint32_t)(((uintptr_t)key->site + (key->what << 48)) * 0x9e3779b97f4a7c15u >> 40);
 }
 
 static inline bool calls_same(const cco_calls_key *a, const cco_calls_key *b)
 {
-    return a->site == b->site && a->function == b->function && a->of == b->of &&
-           a->distance == b->distance;
+    return a->site == b->site && a->what == b->what;
 }
 
 static inline cco_calls_entry *calls_place(const cco_calls_thread *t, const cco_calls_key *key)

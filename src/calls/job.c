@@ -56,7 +56,7 @@ const cco_calls_job *cco_calls_job_end(void)
     job.end = cco_clock_now();
     if (finalizes != 0)
         cco_calls_leave(finalizes, job.end.ticks,
-                        (cco_calls_key){finalized_at, CCO_CALLS_Finalize, 0, 0}, 0);
+                        (cco_calls_key){finalized_at, CCO_CALLS_WHAT(CCO_CALLS_Finalize, 0, 0)}, 0);
     cco_calls_on = false;
     return &job;
 }

@@ -186,9 +186,9 @@ static void calls_add_thread(const cco_calls_thread *t, double tick_us)
             continue;
         const double us = tick_us * (double)e->ticks;
         row *r = &rows[sum.rows++];
-        *r = (row){.function = e->key.function,
-                   .of = e->key.of,
-                   .distance = e->key.distance,
+        *r = (row){.function = (uint16_t)(e->key.what >> 8),
+                   .of = e->key.what >> 4 & 15,
+                   .distance = e->key.what & 15,
                    .main = t->main,
                    .ranks = 1,
                    .calls = e->calls,

@@ -24,8 +24,9 @@
             const uint64_t end = cco_ticks();                                                      \
             const bool good = rc == MPI_SUCCESS;                                                   \
             cco_calls_leave(start, end,                                                            \
-                            (cco_calls_key){__builtin_return_address(0), CCO_CALLS_##x,            \
-                                            (uint8_t)(of), good ? (distance) : 0},                 \
+                            (cco_calls_key){                                                       \
+                                __builtin_return_address(0),                                       \
+                                CCO_CALLS_WHAT(CCO_CALLS_##x, of, good ? (distance) : 0)},         \
                             good ? (bytes) : 0);                                                   \
         }                                                                                          \
     } while (0)
