@@ -44,7 +44,8 @@ def _row(line: str) -> Function | None:
     if cells[1].startswith("!"):
         return None
     name, part, small, large, fortran = cells
-    names = None if fortran == "-" else tuple(fortran.lower().split()[:-1])
+    arguments = fortran.lower().split()
+    names = tuple(arguments[:-1]) if arguments[-1] == "ierror" else None
     return Function(name, part, small, large, names)
 
 
@@ -77,7 +78,7 @@ def _bytes(function: Function, names: set[str]) -> str:
         ("origin_count", "origin_datatype"),
     ):
         if {count, kind} <= names:
-            times = "partitions * " if "partitions" in names else ""
+            times = "{partitions} * " if "partitions" in names else ""
             return f"cco_calls_bytes({times}{{{count}}}, {{{kind}}})"
     if "datatype" in names and "origin_addr" in names:  # one element
         return "cco_calls_bytes(1, {datatype})"
@@ -160,4 +161,106 @@ def wrappers(_) -> str:
         for name, parameters in function.forms():
             body = _c_wrapper(function, name, parameters)
             text += f"#if defined(CCO_DECLARED_{name})\n{body}#endif\n\n"
+    return text.rstrip("\n") + "\n"
+
+
+# The same call by another name, where the MPI returns an address as a type(c_ptr).
+C_POINTERS = {"Win_allocate", "Win_allocate_shared"}
+ADDRESS = {  # what stands for an argument of C
+    "count": "CCO_F_COUNT({})",
+    "type": "PMPI_Type_f2c(*(const MPI_Fint *){})",
+    "comm": "PMPI_Comm_f2c(*(const MPI_Fint *){})",
+    "int": "(*(const MPI_Fint *){})",
+}
+
+
+def _of_fortran(names: set[str]) -> dict[str, str]:
+    """C's value of each argument that a wrapper looks at."""
+    made = {}
+    for name in names:
+        kind = "int"
+        if name in ("datatype", "sendtype", "origin_datatype"):
+            kind = "type"
+        elif name in ("sendcount", "origin_count", "partitions") or name == "count":
+            kind = "count"
+        elif name == "comm":
+            kind = "comm"
+        made[name] = ADDRESS[kind].format(name)
+    return made
+
+
+def _f_statements(function: Function) -> list[str]:
+    names = {n.rstrip("$") for n in function.fortran}
+    texts = [f"length_{n[:-1]}" for n in function.fortran if n.endswith("$")]
+    given = ", ".join([*(n.rstrip("$") for n in function.fortran), "ierror", *texts])
+    if function.name == "Finalize":
+        here = "__builtin_return_address(0), __builtin_frame_address(0)"
+        return [f"cco_calls_finalize({here});", f"next({given});"]
+    as_c = _of_fortran(names)
+    waited, made = _waited(function, names), MADE.get(function.part)
+    lines = ["cco_calls_init();"] if function.name in ("Init", "Init_thread") else []
+    if waited:
+        count = "1" if waited[0] == "1" else as_c[waited[0].strip("{}")]
+        requests = waited[1].strip("{}")
+        lines += [f"CCO_CALLS_F_LOOK({count.replace('CCO_F_COUNT', 'CCO_F_INT')}, {requests});"]
+    lines += ["CCO_CALLS_ENTER;", f"next({given});", "const MPI_Fint rc = *ierror;"]
+    data = _bytes(function, names).format(**as_c)
+    far, peer = (text.format(**as_c) for text in _peer(function, names))
+    if data != "0" and peer != "0":
+        data = f"{peer} == MPI_PROC_NULL ? 0 : {data}"
+    of = "waited.of" if waited else "CCO_CALLS_OF_MESSAGES"
+    lines += [f"CCO_CALLS_LEAVE({function.name}, {of}, {far}, {data});"]
+    if waited:
+        lines += [f"CCO_CALLS_F_ENDED({requests});"]
+    if made and "request" in names:
+        lines += [f"CCO_CALLS_BEGUN(PMPI_Request_f2c(*(const MPI_Fint *)request), {made});"]
+    return lines
+
+
+def _f_body(function: Function) -> str:
+    """A macro: the function by any of its names."""
+    names = [n.rstrip("$") for n in function.fortran]
+    texts = [f"size_t length_{n[:-1]}" for n in function.fortran if n.endswith("$")]
+    declared = ", ".join([*(f"cco_f {n}" for n in names), "MPI_Fint *ierror", *texts])
+    kinds = ", ".join(["cco_f"] * len(names) + ["MPI_Fint *"] + ["size_t"] * len(texts))
+    lines = [f"#define CCO_F_{function.name}(symbol, CCO_F_COUNT)"]
+    lines += wrap(f"CCO_EXPORT void symbol({declared});", " " * 8, 94, "    ").split("\n")
+    lines += wrap(f"CCO_EXPORT void symbol({declared})", " " * 8, 94, "    ").split("\n")
+    lines += ["    {"]
+    for line in [f"CCO_CALLS_F_NEXT(symbol, ({kinds}));", *_f_statements(function)]:
+        lines += wrap(line, " " * 12, 94, " " * 8).split("\n")
+    lines += ["    }"]
+    return " \\\n".join(lines) + "\n"
+
+
+def _f_symbols(function: Function) -> str:
+    low, up = function.name.lower(), function.name.upper()
+    names = [n.rstrip("$") for n in function.fortran]
+    texts = ["size_t"] * sum(n.endswith("$") for n in function.fortran)
+    kinds = ", ".join(["cco_f"] * len(names) + ["MPI_Fint *"] + texts)
+    text = f"CCO_F_{function.name}(mpi_{low}_, CCO_F_INT)\n"
+    text += wrap(f"CCO_F_SPELLINGS({low}, {up}, ({kinds}))", " " * 4) + "\n"
+    text += f"CCO_F_{function.name}(mpi_{low}_f08_, CCO_F_INT)\n"
+    if function.name in C_POINTERS:
+        text += f"CCO_F_{function.name}(mpi_{low}_cptr_, CCO_F_INT)\n"
+        text += wrap(f"CCO_F_SPELLINGS({low}_cptr, {up}_CPTR, ({kinds}))", " " * 4) + "\n"
+    text += "#if !defined(OPEN_MPI)\n"
+    text += f"CCO_F_{function.name}(mpi_{low}_f08ts_, CCO_F_INT)\n"
+    if function.large != "-":
+        text += f"CCO_F_{function.name}(mpi_{low}_f08_large_, CCO_F_LARGE)\n"
+        text += f"CCO_F_{function.name}(mpi_{low}_f08ts_large_, CCO_F_LARGE)\n"
+    return text + "#endif\n"
+
+
+def fortran(_) -> str:
+    text = (
+        "/* Every function that a profile counts, by its names in Fortran. An argument is an\n"
+        " * address in all of the bindings, also where that is one of a descriptor. */\n"
+        '#include "calls/wrap.h"\n#include "calls/job.h"\n#include "calls_declared.h"\n\n'
+    )
+    for function in read():
+        if function.fortran is None:
+            continue
+        text += f"#if defined(CCO_DECLARED_{function.name})\n"
+        text += _f_body(function) + _f_symbols(function) + "#endif\n\n"
     return text.rstrip("\n") + "\n"

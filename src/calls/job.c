@@ -94,3 +94,12 @@ CCO_EXPORT int MPI_Pcontrol(const int level, ...)
     cco_calls_control(level);
     return next(level);
 }
+
+/* Without an error. */
+CCO_EXPORT void mpi_pcontrol_(const MPI_Fint *level);
+CCO_EXPORT void mpi_pcontrol_(const MPI_Fint *level)
+{
+    MPI_Pcontrol(*level);
+}
+CCO_F_SPELLINGS(pcontrol, PCONTROL, (const MPI_Fint *))
+CCO_F_SPELLING(mpi_pcontrol_f08_, mpi_pcontrol_, (const MPI_Fint *))

@@ -42,6 +42,37 @@
     if (waited.count > 0)                                                                          \
     cco_calls_ended(&waited, requests)
 
+/* In Fortran.  `ierror` may be absent in mpi_f08. */
+typedef void *cco_f;
+#define CCO_F_INT(address) (*(const MPI_Fint *)(address))
+#define CCO_F_LARGE(address) (*(const MPI_Count *)(address))
+#define CCO_CALLS_F_NEXT(symbol, parameters)                                                       \
+    static void *found;                                                                            \
+    MPI_Fint code = MPI_SUCCESS;                                                                   \
+    void *cco_there = __atomic_load_n(&found, __ATOMIC_RELAXED);                                   \
+    if (__builtin_expect(cco_there == NULL, 0))                                                    \
+        cco_there = cco_calls_next(#symbol, &found);                                               \
+    ierror = ierror != NULL ? ierror : &code;                                                      \
+    void(*next) parameters;                                                                        \
+    __builtin_memcpy(&next, &cco_there, sizeof next)
+#define CCO_CALLS_F_LOOK(n, requests)                                                              \
+    cco_calls_waited waited;                                                                       \
+    waited.of = CCO_CALLS_OF_MESSAGES;                                                             \
+    waited.count = 0;                                                                              \
+    if (cco_calls_others_any())                                                                    \
+    cco_calls_look_fortran(&waited, n, requests)
+#define CCO_CALLS_F_ENDED(requests)                                                                \
+    if (waited.count > 0)                                                                          \
+    cco_calls_ended_fortran(&waited, requests)
+
+/* Compilers spell one name in four ways. */
+#define CCO_F_SPELLING(spelling, target, parameters)                                               \
+    CCO_EXPORT void spelling parameters __attribute__((alias(#target)));
+#define CCO_F_SPELLINGS(low, UP, parameters)                                                       \
+    CCO_F_SPELLING(mpi_##low, mpi_##low##_, parameters)                                            \
+    CCO_F_SPELLING(mpi_##low##__, mpi_##low##_, parameters)                                        \
+    CCO_F_SPELLING(MPI_##UP, mpi_##low##_, parameters)
+
 #define CCO_CALLS_BEGUN(request, what)                                                             \
     if (rc == MPI_SUCCESS && start != 0)                                                           \
     cco_calls_begun(request, CCO_CALLS_OF_##what)
