@@ -1,0 +1,171 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a profile says of every call of the MPI (src/calls): which functions it covers, and whether
+counts, times and places are true, by a profiling tool of another hand (tests/mpi/calls_shim.c).
+"""
+
+import collections
+import re
+import subprocess
+
+import pytest
+from conftest import ROOT
+from crestacoll import mpitime, profiles, sites
+from library_runs import cached, each_build
+
+TABLE = ROOT / "api" / "mpi_calls.def"
+# In an mpi.h, and not in the standard any more.
+REMOVED = (
+    "Address Errhandler_create Errhandler_get Errhandler_set Type_extent Type_hindexed"
+    " Type_hvector Type_lb Type_struct Type_ub"
+).split()
+TYPES = ["Aint"]
+
+
+def rows():
+    """{function: its part, or why it is left out}"""
+    lines = [row for row in TABLE.read_text().splitlines() if row and not row.startswith("#")]
+    return {row.split(" | ")[0]: row.split(" | ")[1] for row in lines}
+
+
+def declared(build):
+    """What the mpi.h of a build declares, or has as a macro with arguments."""
+    words = [cached(build, "MPI_C_COMPILER"), "-x", "c", "-E", "-P", "-"]
+    text = subprocess.run(
+        words, input="#include <mpi.h>\n", capture_output=True, text=True, check=True
+    ).stdout
+    words[4:5] = ["-dM"]
+    macros = subprocess.run(
+        words, input="#include <mpi.h>\n", capture_output=True, text=True, check=True
+    ).stdout
+    names = set(re.findall(r"\bMPI_(\w+)\s*\(", text)) - set(TYPES)
+    return names, set(re.findall(r"#define MPI_(\w+)\(", macros))
+
+
+def exported(build):
+    words = ["nm", "-D", "--defined-only", build / "lib" / "libcrestacoll-calls.so"]
+    text = subprocess.run(words, capture_output=True, text=True, check=True).stdout
+    return set(re.findall(r" T (\w+)", text))
+
+
+@each_build
+def test_every_function_is_counted_or_left_out_for_a_reason(build):
+    """No function of an mpi.h is forgotten; those that are counted are there, in Fortran too."""
+    known, ours = rows(), exported(build)
+    names, macros = declared(build)
+    for name in sorted(names):
+        plain = name.removesuffix("_c") if name.removesuffix("_c") in known else name
+        if plain in REMOVED:
+            continue
+        assert plain in known, f"api/mpi_calls.def does not have MPI_{name}"
+        counted = not known[plain].startswith("!")
+        assert counted == (f"MPI_{name}" in ours), f"MPI_{name}: {known[plain]}"
+        if not counted:
+            assert len(known[plain]) > 5, f"MPI_{name} is left out without a reason"
+    counted = {name for name in known if not known[name].startswith("!")}
+    assert not counted & macros, "a wrapper of what is a macro is never called"
+    for name in ("send", "waitall", "file_open", "win_allocate", "comm_split", "allreduce"):
+        assert {f"mpi_{name}_", f"mpi_{name}_f08_", f"mpi_{name}__"} <= ours
+
+
+def launch(crestacoll, build, program, *arguments, **variables):
+    """A run of two ranks with a profile, which it returns."""
+    launcher = cached(build, "MPIEXEC_EXECUTABLE")
+    done = crestacoll(
+        "run",
+        "--profile",
+        "p.json",
+        "--",
+        launcher,
+        "-n",
+        "2",
+        build / "tests" / "bin" / program,
+        *arguments,
+        **variables,
+    )
+    assert done.returncode == 0, done.stderr
+    return done
+
+
+def by_function(data):
+    """{function: (calls, microseconds)} of all ranks."""
+    sums = collections.defaultdict(lambda: [0, 0.0])
+    for call in data["calls"]["list"]:
+        sums[call["call"]][0] += call["calls"]
+        sums[call["call"]][1] += call["ranks"] * call["time_us"]["mean"]
+    return sums
+
+
+def told_by_shim(path):
+    sums = collections.defaultdict(lambda: [0, 0.0])
+    for rank in range(2):
+        for line in path.with_name(f"{path.name}.{rank}").read_text().splitlines():
+            name, calls, us = line.split()
+            sums[name][0] += int(calls)
+            sums[name][1] += float(us)
+    return sums
+
+
+def right_places(data, source):
+    """Each call is on a line of the source that names it."""
+    text = source.read_text().splitlines()
+    places = sites.Places(data["calls"]["modules"], data["calls"]["list"])
+    for call in data["calls"]["list"]:
+        name = places.name(call["site"])
+        found = re.match(rf"{re.escape(source.name)}:(\d+) ", name)
+        assert found, f"{call['call']} is at {name}"
+        line = text[int(found[1]) - 1]
+        assert f"{call['call']}(".lower() in line.lower(), f"{call['call']} is at {name}: {line}"
+
+
+@each_build
+def test_counts_times_and_places(crestacoll, build, tmp_path):
+    """Counts equal those of another tool; times of each function agree within 5 % of the run; the
+    picture adds up to the run; every call is at its line.
+    """
+    shim, out = build / "lib" / "libcalls_shim.so", tmp_path / "shim"
+    launch(crestacoll, build, "calls_made", "f", LD_PRELOAD=str(shim), CALLS_SHIM=str(out))
+    data, theirs = profiles.load(tmp_path / "p.json"), told_by_shim(out)
+    ours = by_function(data)
+    run = theirs.pop("run")[1]
+    assert set(theirs) >= {"MPI_Put", "MPI_File_write_at", "MPI_Waitall", "MPI_Comm_dup"}
+    for name, (calls, us) in theirs.items():
+        # How often a test is made depends on when its request ends.
+        assert ours[name][0] == calls, name
+        assert abs(ours[name][1] - us) < 0.05 * run, (name, ours[name][1], us, run)
+    assert set(ours) - set(theirs) == {"MPI_Finalize", "MPI_Request_free"}
+    groups = mpitime.picture(data)
+    wall = data["calls"]["wall_us"]["mean"]
+    assert sum(us for _, us, _ in groups) == pytest.approx(wall, rel=1e-6)
+    assert sum(mpitime.shares([us for _, us, _ in groups])) == pytest.approx(100)
+    found = {group: lines for group, _, lines in groups}
+    assert mpitime.WAITING in found[mpitime.COLLECTIVES]
+    assert mpitime.BEGUN in found[mpitime.COLLECTIVES]
+    sent = next(c for c in data["calls"]["list"] if c["call"] == "MPI_Send")
+    assert (sent["calls"], sent["bytes"], sent["distance"]) == (200, 200 * 8000, "node")
+    right_places(data, ROOT / "tests" / "mpi" / "calls_made.c")
+    told = crestacoll("report", "p.json").stdout
+    assert "receives, probes and waits" in told and "calls_made.c:" in told
+
+
+@each_build
+@pytest.mark.parametrize("binding", ["mpif", "usempi", "f08"])
+def test_fortran_between_nodes(crestacoll, build, tmp_path, binding):
+    """Counts, bytes, distances and lines of a Fortran program; each rank is a node."""
+    if not (build / "tests" / "bin" / f"fortran_{binding}_made").exists():
+        pytest.skip("no Fortran")
+    launch(crestacoll, build, f"fortran_{binding}_made", "f", CRESTA_NODES="2x1")
+    data = profiles.load(tmp_path / "p.json")
+    counts = {name: calls for name, (calls, _) in by_function(data).items()}
+    both = ("Irecv", "Isend", "Waitall", "Iallreduce", "Wait", "Allreduce", "Iprobe")
+    once = ("Init", "Finalize", "Comm_dup", "Comm_free", "File_open", "File_close")
+    assert counts == (
+        {"MPI_Send": 50, "MPI_Recv": 50}
+        | {f"MPI_{name}": 100 for name in both}
+        | {f"MPI_{name}": 2 for name in once}
+    )
+    calls = {call["call"]: call for call in data["calls"]["list"]}
+    assert calls["MPI_Send"]["bytes"] == 50 * 8000
+    assert calls["MPI_Wait"]["requests"] == "collectives"
+    for name in ("MPI_Send", "MPI_Recv", "MPI_Irecv", "MPI_Isend", "MPI_Iprobe"):
+        assert calls[name]["distance"] == "between", name
+    right_places(data, ROOT / "tests" / "fortran" / "calls_made.F90")
