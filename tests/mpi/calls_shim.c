@@ -3,7 +3,6 @@
  * of the MPI by clock_gettime, and writes the sums of its rank to CALLS_SHIM.<rank> in
  * MPI_Finalize: function, calls, microseconds.  The first line is the time from the begin of
  * MPI_Init. */
-#define _GNU_SOURCE
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
