@@ -153,7 +153,7 @@ def wrappers(_) -> str:
     text = (
         "/* Every function that a profile counts, by its name in C: as far as this MPI's mpi.h\n"
         " * declares it (calls_declared.h, which the build makes). */\n"
-        '#include "calls/wrap.h"\n#include "calls_declared.h"\n\n'
+        '#include "calls/wrap.h"\n#include <calls_declared.h>\n\n'
     )
     for function in read():
         if function.name in BY_HAND:
@@ -256,7 +256,7 @@ def fortran(_) -> str:
     text = (
         "/* Every function that a profile counts, by its names in Fortran. An argument is an\n"
         " * address in all of the bindings, also where that is one of a descriptor. */\n"
-        '#include "calls/wrap.h"\n#include "calls/job.h"\n#include "calls_declared.h"\n\n'
+        '#include "calls/wrap.h"\n#include "calls/job.h"\n#include <calls_declared.h>\n\n'
     )
     for function in read():
         if function.fortran is None:

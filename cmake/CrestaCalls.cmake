@@ -23,7 +23,7 @@ endforeach()
 file(CONFIGURE OUTPUT "${declared}" CONTENT "${lines}" @ONLY)
 
 file(GLOB CRESTA_CALLS CONFIGURE_DEPENDS ${src}/calls/*.c)
-add_library(crestacoll_calls SHARED ${CRESTA_CALLS})
+add_library(crestacoll_calls SHARED ${CRESTA_CALLS} ${src}/mpi/request_table.c)
 cresta_compile(crestacoll_calls)
 target_include_directories(crestacoll_calls PRIVATE "${PROJECT_BINARY_DIR}/calls")
 target_link_options(crestacoll_calls PRIVATE -Wl,--as-needed -Wl,-z,lazy)

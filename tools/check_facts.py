@@ -57,6 +57,7 @@ SOURCES = {
     },
     r"\bcco_(node|boot)_key\(": {
         "core/common_clock.c": "compared with those of all ranks",
+        "core/profile_merge.c": "all ranks get the keys of all",
         "core/node_key.c": "its definition", "core/node_key.h": "its definition",
         "core/facts.c": "becomes the fact `one_node`",
         "tune/nodes.c": "gathered from all ranks",

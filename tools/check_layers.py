@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """check_layers.py - an #include may only point to a layer below (docs/design.md, "Layers").
 
-    base < mpi < core < {io, sched} < {algo, transport, native} < {plan, window} < model
+    base < mpi < core < {calls, io, sched} < {algo, transport, native} < {plan, window} < model
     < progress < tune < observe < {record, race, validate, rollcall, match} < {api, simulator}
     < {interpose, fortran, shmem, bench, check} < python
 
@@ -16,8 +16,8 @@ BASE = {f"core/{name}" for name in (
     "clock", "config", "core_place", "env_kinds", "hold_signals", "imposed_nodes", "log",
     "node_key", "pause", "proc", "thread_count", "watch", "world", "yielding")}
 BASE |= {"core/env", "mpi/mpi_compat", "mpi/ulfm"}
-RANK = {"base": -2, "mpi": -1, "core": 0, "io": 1, "sched": 1, "algo": 2, "transport": 2,
-        "native": 2, "plan": 3, "window": 3, "model": 4, "progress": 5, "tune": 6, "observe": 7,
+RANK = {"base": -2, "mpi": -1, "core": 0, "calls": 1, "io": 1, "sched": 1, "algo": 2,
+        "transport": 2, "native": 2, "plan": 3, "window": 3, "model": 4, "progress": 5, "tune": 6, "observe": 7,
         "record": 8, "race": 8, "validate": 8, "rollcall": 8, "match": 8, "api": 9, "simulator": 9,
         "interpose": 10, "fortran": 10, "shmem": 10, "bench": 10, "check": 10}
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"')

@@ -213,11 +213,16 @@ def percent(part, whole):
 
 
 def show(data, top=None):
-    """The profile as tables, the most expensive first."""
+    """What a profile says, as tables: of all calls, if it has them, then of collectives."""
     if "calls" in data:
         from crestacoll import mpitime
 
         mpitime.show(data, top)
+    show_collectives(data, top)
+
+
+def show_collectives(data, top=None):
+    """The records as a table, the most expensive first."""
     wall = data["wall_s"] * 1e6
     records = sorted(data["records"], key=lambda r: -r["time_us"]["mean"])
     several = between.spans_nodes(data)

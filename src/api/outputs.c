@@ -11,7 +11,6 @@
 #include "core/log.h"
 #include "core/profile_json.h"
 #include "core/profile_merge.h"
-#include "core/profile_part.h"
 #include "mpi/ulfm.h"
 #include "core/world.h"
 #include "io/write.h"

@@ -4,28 +4,30 @@
  * A table is address space that the system gives pages of when they are written: for four sizes of
  * table one after the other, of which the next takes over from one that is three quarters full. */
 #define _GNU_SOURCE
-#include "calls/calls.h"
+#include "calls/count.h"
 
 #include <pthread.h>
 #include <string.h>
 #include <sys/mman.h>
 
-bool cco_calls_on;
+bool cco_calls_on = true;
 _Thread_local cco_calls_thread *cco_calls_mine CCO_CALLS_OWN;
 _Thread_local const char *cco_calls_frame CCO_CALLS_OWN;
 
 enum {
-    FIRST = 256,            /* entries of the first size; each has four times as many as the last */
-    MOST = FIRST * 64,      /* entries of the last one */
+    FIRST = 256,       /* entries of the first size; each has four times as many as the last */
+    MOST = FIRST * 64, /* entries of the last one */
     ALL = FIRST + FIRST * 4 + FIRST * 16 + MOST,
-    KEPT = MOST / 16 * 13   /* beyond that, sites have no entries of their own */
+    KEPT = MOST / 16 * 13 /* beyond that, sites have no entries of their own */
 };
 _Static_assert(MOST - KEPT > 2 * CCO_CALLS_FUNCTIONS * CCO_CALLS_DISTANCES,
                "what has no site has room");
 
-static cco_calls_thread *threads; /* all that were ever made; none leaves */
-static pthread_key_t ends;
-static pthread_once_t once = PTHREAD_ONCE_INIT;
+static struct {
+    cco_calls_thread *first; /* of all that were ever made; none leaves */
+    pthread_key_t ends;
+    pthread_once_t once;
+} tables = {.once = PTHREAD_ONCE_INIT};
 
 static void calls_thread_ends(void *thread)
 {
@@ -34,18 +36,19 @@ static void calls_thread_ends(void *thread)
 
 static void calls_make_key(void)
 {
-    pthread_key_create(&ends, calls_thread_ends);
+    pthread_key_create(&tables.ends, calls_thread_ends);
 }
 
 const cco_calls_thread *cco_calls_threads(void)
 {
-    return __atomic_load_n(&threads, __ATOMIC_ACQUIRE);
+    return __atomic_load_n(&tables.first, __ATOMIC_ACQUIRE);
 }
 
 /* The table of a thread that has ended. */
 static cco_calls_thread *calls_take_over(void)
 {
-    for (cco_calls_thread *t = __atomic_load_n(&threads, __ATOMIC_ACQUIRE); t != NULL; t = t->next)
+    for (cco_calls_thread *t = __atomic_load_n(&tables.first, __ATOMIC_ACQUIRE); t != NULL;
+         t = t->next)
         if (!t->main && !__atomic_exchange_n(&t->in_use, true, __ATOMIC_ACQ_REL))
             return t;
     return NULL;
@@ -62,8 +65,8 @@ static cco_calls_thread *calls_make_table(void)
     t->mask = FIRST - 1;
     t->type = MPI_DATATYPE_NULL;
     t->in_use = true;
-    t->next = __atomic_load_n(&threads, __ATOMIC_RELAXED);
-    while (!__atomic_compare_exchange_n(&threads, &t->next, t, true, __ATOMIC_RELEASE,
+    t->next = __atomic_load_n(&tables.first, __ATOMIC_RELAXED);
+    while (!__atomic_compare_exchange_n(&tables.first, &t->next, t, true, __ATOMIC_RELEASE,
                                         __ATOMIC_RELAXED))
         ;
     return t;
@@ -72,7 +75,7 @@ static cco_calls_thread *calls_make_table(void)
 /* In the first counted call of a thread.  Without memory nothing more is counted. */
 __attribute__((noinline)) static cco_calls_thread *calls_my_table(void)
 {
-    pthread_once(&once, calls_make_key);
+    pthread_once(&tables.once, calls_make_key);
     cco_calls_thread *t = calls_take_over();
     if (t == NULL)
         t = calls_make_table();
@@ -80,7 +83,7 @@ __attribute__((noinline)) static cco_calls_thread *calls_my_table(void)
         __atomic_store_n(&cco_calls_on, false, __ATOMIC_RELAXED);
         return NULL;
     }
-    pthread_setspecific(ends, t);
+    pthread_setspecific(tables.ends, t);
     return cco_calls_mine = t;
 }
 

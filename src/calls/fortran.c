@@ -4,7 +4,7 @@
  * address in all of the bindings, also where that is one of a descriptor. */
 #include "calls/wrap.h"
 #include "calls/job.h"
-#include "calls_declared.h"
+#include <calls_declared.h>
 
 #if defined(CCO_DECLARED_Accumulate)
 #define CCO_F_Accumulate(symbol, CCO_F_COUNT) \

@@ -1,39 +1,30 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* job.c - when the counting begins and ends; MPI_Init, MPI_Init_thread, MPI_Finalize, MPI_Pcontrol,
  * which say so. */
-#define _GNU_SOURCE
 #include "calls/job.h"
-
-#include <stdlib.h>
 
 #include "calls/wrap.h"
 
-static cco_calls_job job;
-static uint64_t finalizes, suspended; /* since when; 0: not */
-static const void *finalized_at;
-
-/* Where a profile is asked for. */
-__attribute__((constructor)) static void calls_load(void)
-{
-    const char *off = secure_getenv("CRESTA_OFF");
-    const bool wanted = secure_getenv("CRESTA_PROFILE") != NULL && !(off != NULL && off[0] == '1');
-    __atomic_store_n(&cco_calls_on, wanted, __ATOMIC_RELAXED);
-}
+static struct {
+    cco_calls_job job;
+    uint64_t finalizes, suspended; /* since when; 0: not */
+    const void *finalized_at;
+} process;
 
 void cco_calls_init(void)
 {
-    if (!cco_calls_on || job.begin.ticks != 0)
+    if (!cco_calls_on || process.job.begin.ticks != 0)
         return;
-    job.begin = cco_clock_now();
+    process.job.begin = cco_clock_now();
     cco_calls_main();
 }
 
 void cco_calls_finalize(const void *site, const char *frame)
 {
-    if (!cco_calls_on || finalizes != 0)
+    if (!cco_calls_on || process.finalizes != 0)
         return;
-    finalizes = cco_ticks();
-    finalized_at = site;
+    process.finalizes = cco_ticks();
+    process.finalized_at = site;
     cco_calls_frame = frame;
 }
 
@@ -41,11 +32,11 @@ void cco_calls_control(int level)
 {
     const uint64_t now = cco_ticks();
     if (level == 0 && cco_calls_on) {
-        suspended = now;
+        process.suspended = now;
         cco_calls_on = false;
-    } else if (level != 0 && suspended != 0) {
-        job.suspended += now - suspended;
-        suspended = 0;
+    } else if (level != 0 && process.suspended != 0) {
+        process.job.suspended += now - process.suspended;
+        process.suspended = 0;
         cco_calls_on = true;
     }
 }
@@ -53,12 +44,13 @@ void cco_calls_control(int level)
 const cco_calls_job *cco_calls_job_end(void)
 {
     cco_calls_control(1);
-    job.end = cco_clock_now();
-    if (finalizes != 0)
-        cco_calls_leave(finalizes, job.end.ticks,
-                        (cco_calls_key){finalized_at, CCO_CALLS_WHAT(CCO_CALLS_Finalize, 0, 0)}, 0);
+    process.job.end = cco_clock_now();
+    if (process.finalizes != 0)
+        cco_calls_leave(
+            process.finalizes, process.job.end.ticks,
+            (cco_calls_key){process.finalized_at, CCO_CALLS_WHAT(CCO_CALLS_Finalize, 0, 0)}, 0);
     cco_calls_on = false;
-    return &job;
+    return &process.job;
 }
 
 CCO_EXPORT int MPI_Init(int *argc, char ***argv)

@@ -11,8 +11,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "calls/count.h"
 #include "calls/job.h"
-#include "core/profile_part.h"
+#include "calls/places.h"
+#include "core/profile_merge.h"
 
 enum { PATH = 1024, ID = 20, NO_MODULE = -1 };
 
@@ -38,17 +40,19 @@ typedef struct head {
     double wall_us, wall_us_min, wall_us_max, suspended_us;
 } head;
 
-static head sum;
-static module *modules;
-static row *rows;
-static void *piece;
+static struct {
+    head sum;
+    module *modules;
+    row *rows;
+    void *piece;
+} all;
 
 static int calls_compare(const void *a, const void *b)
 {
     const row *x = a, *y = b;
 #define CCO_BY(member)                                                                             \
     if (x->member != y->member)                                                                    \
-        return x->member < y->member ? -1 : 1
+    return x->member < y->member ? -1 : 1
     CCO_BY(function);
     CCO_BY(of);
     CCO_BY(distance);
@@ -84,14 +88,14 @@ static void calls_absorb(row *into, const row *more, bool same_rank)
 static void calls_sort(bool same_rank)
 {
     int kept = 0;
-    if (sum.rows > 1)
-        qsort(rows, (size_t)sum.rows, sizeof *rows, calls_compare);
-    for (int i = 1; i < sum.rows; i++)
-        if (calls_compare(&rows[kept], &rows[i]) == 0)
-            calls_absorb(&rows[kept], &rows[i], same_rank);
+    if (all.sum.rows > 1)
+        qsort(all.rows, (size_t)all.sum.rows, sizeof *all.rows, calls_compare);
+    for (int i = 1; i < all.sum.rows; i++)
+        if (calls_compare(&all.rows[kept], &all.rows[i]) == 0)
+            calls_absorb(&all.rows[kept], &all.rows[i], same_rank);
         else
-            rows[++kept] = rows[i];
-    sum.rows = sum.rows > 0 ? kept + 1 : 0;
+            all.rows[++kept] = all.rows[i];
+    all.sum.rows = all.sum.rows > 0 ? kept + 1 : 0;
 }
 
 static bool calls_same_module(const module *a, const module *b)
@@ -104,22 +108,22 @@ static bool calls_same_module(const module *a, const module *b)
 /* Its number; NO_MODULE where memory runs out. */
 static int calls_module(const module *m)
 {
-    for (int i = 0; i < sum.modules; i++)
-        if (calls_same_module(&modules[i], m))
+    for (int i = 0; i < all.sum.modules; i++)
+        if (calls_same_module(&all.modules[i], m))
             return i;
-    module *more = realloc(modules, sizeof *more * (size_t)(sum.modules + 1));
+    module *more = realloc(all.modules, sizeof *more * (size_t)(all.sum.modules + 1));
     if (more == NULL)
         return NO_MODULE;
-    modules = more;
-    modules[sum.modules] = *m;
-    return sum.modules++;
+    all.modules = more;
+    all.modules[all.sum.modules] = *m;
+    return all.sum.modules++;
 }
 
 static bool calls_rows_room(int more)
 {
-    row *list = realloc(rows, sizeof *list * (size_t)(sum.rows + more + 1));
+    row *list = realloc(all.rows, sizeof *list * (size_t)(all.sum.rows + more + 1));
     if (list != NULL)
-        rows = list;
+        all.rows = list;
     return list != NULL;
 }
 
@@ -130,7 +134,7 @@ typedef struct sought {
     bool is_there;
 } sought;
 
-static void calls_read_id(const struct dl_phdr_info *info, const ElfW(Phdr) *note, module *m)
+static void calls_read_id(const struct dl_phdr_info *info, const ElfW(Phdr) * note, module *m)
 {
     const char *at = (const char *)(info->dlpi_addr + note->p_vaddr), *end = at + note->p_memsz;
     while (at + sizeof(ElfW(Nhdr)) <= end) {
@@ -185,7 +189,7 @@ static void calls_add_thread(const cco_calls_thread *t, double tick_us)
         if (e->calls == 0)
             continue;
         const double us = tick_us * (double)e->ticks;
-        row *r = &rows[sum.rows++];
+        row *r = &all.rows[all.sum.rows++];
         *r = (row){.function = (uint16_t)(e->key.what >> 8),
                    .of = e->key.what >> 4 & 15,
                    .distance = e->key.what & 15,
@@ -207,14 +211,14 @@ static void calls_end(void)
     const cco_calls_job *job = cco_calls_job_end();
     const double tick_us = cco_tick_us(job->begin, job->end);
     const double wall = 1e6 * (job->end.seconds - job->begin.seconds);
-    sum = (head){.ranks = 1,
-                 .wall_us = wall,
-                 .wall_us_min = wall,
-                 .wall_us_max = wall,
-                 .suspended_us = tick_us * (double)job->suspended};
+    all.sum = (head){.ranks = 1,
+                     .wall_us = wall,
+                     .wall_us_min = wall,
+                     .wall_us_max = wall,
+                     .suspended_us = tick_us * (double)job->suspended};
     for (const cco_calls_thread *t = cco_calls_threads(); t != NULL; t = t->next) {
         calls_add_thread(t, tick_us);
-        sum.threads++;
+        all.sum.threads++;
     }
     calls_sort(true);
 }
@@ -222,18 +226,19 @@ static void calls_end(void)
 static const void *calls_give(void *unused, size_t *bytes)
 {
     (void)unused;
-    const size_t m = sizeof *modules * (size_t)sum.modules, r = sizeof *rows * (size_t)sum.rows;
-    free(piece);
-    piece = malloc(sizeof sum + m + r);
-    *bytes = piece != NULL ? sizeof sum + m + r : 0;
-    if (piece == NULL)
+    const size_t m = sizeof *all.modules * (size_t)all.sum.modules,
+                 r = sizeof *all.rows * (size_t)all.sum.rows;
+    free(all.piece);
+    all.piece = malloc(sizeof all.sum + m + r);
+    *bytes = all.piece != NULL ? sizeof all.sum + m + r : 0;
+    if (all.piece == NULL)
         return NULL;
-    memcpy(piece, &sum, sizeof sum);
+    memcpy(all.piece, &all.sum, sizeof all.sum);
     if (m > 0)
-        memcpy((char *)piece + sizeof sum, modules, m);
+        memcpy((char *)all.piece + sizeof all.sum, all.modules, m);
     if (r > 0)
-        memcpy((char *)piece + sizeof sum + m, rows, r);
-    return piece;
+        memcpy((char *)all.piece + sizeof all.sum + m, all.rows, r);
+    return all.piece;
 }
 
 static bool calls_take(void *unused, void *theirs, size_t bytes)
@@ -248,20 +253,20 @@ static bool calls_take(void *unused, void *theirs, size_t bytes)
     if (!calls_rows_room(other.rows))
         return true;
     for (int i = 0; i < other.rows; i++) {
-        row *r = &rows[sum.rows++];
+        row *r = &all.rows[all.sum.rows++];
         memcpy(r, at + sizeof *r * (size_t)i, sizeof *r);
         if (r->module != NO_MODULE)
             r->module = calls_module(&m[r->module]);
     }
-    sum.ranks += other.ranks;
-    sum.wall_us += other.wall_us;
-    sum.suspended_us += other.suspended_us;
-    if (other.threads > sum.threads)
-        sum.threads = other.threads;
-    if (other.wall_us_min < sum.wall_us_min)
-        sum.wall_us_min = other.wall_us_min;
-    if (other.wall_us_max > sum.wall_us_max)
-        sum.wall_us_max = other.wall_us_max;
+    all.sum.ranks += other.ranks;
+    all.sum.wall_us += other.wall_us;
+    all.sum.suspended_us += other.suspended_us;
+    if (other.threads > all.sum.threads)
+        all.sum.threads = other.threads;
+    if (other.wall_us_min < all.sum.wall_us_min)
+        all.sum.wall_us_min = other.wall_us_min;
+    if (other.wall_us_max > all.sum.wall_us_max)
+        all.sum.wall_us_max = other.wall_us_max;
     calls_sort(false);
     return true;
 }
@@ -315,16 +320,16 @@ static void calls_put(FILE *file, void (*put_string)(FILE *, const char *))
     fprintf(file,
             "{\"wall_us\": {\"mean\": %.3f, \"min\": %.3f, \"max\": %.3f},"
             " \"suspended_us\": %.3f, \"threads\": %d,\n \"modules\": [",
-            sum.wall_us / sum.ranks, sum.wall_us_min, sum.wall_us_max, sum.suspended_us / sum.ranks,
-            sum.threads);
-    for (int i = 0; i < sum.modules; i++) {
+            all.sum.wall_us / all.sum.ranks, all.sum.wall_us_min, all.sum.wall_us_max,
+            all.sum.suspended_us / all.sum.ranks, all.sum.threads);
+    for (int i = 0; i < all.sum.modules; i++) {
         fprintf(file, i > 0 ? "," : "");
-        calls_put_module(file, &modules[i], put_string);
+        calls_put_module(file, &all.modules[i], put_string);
     }
     fprintf(file, "],\n \"list\": [");
-    for (int i = 0; i < sum.rows; i++) {
+    for (int i = 0; i < all.sum.rows; i++) {
         fprintf(file, i > 0 ? "," : "");
-        calls_put_row(file, &rows[i]);
+        calls_put_row(file, &all.rows[i]);
     }
     fprintf(file, "]}");
 }

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "calls/calls.h"
+#include "calls/next.h"
 
 /* Not as the last call of a function: the loader takes the file to which it returns for ours. */
 static void *calls_after_us(const char *name)

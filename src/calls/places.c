@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* places.c - which ranks of a communicator are on this process's node.  Jobs on one node do not
  * come here.  What is found out about a communicator is kept with it, as an attribute. */
-#include "calls/calls.h"
+#include "calls/places.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -13,9 +13,11 @@ typedef struct places {
     uint8_t distance[];
 } places;
 
-static uint8_t *world; /* of the ranks of MPI_COMM_WORLD */
-static int keyval = MPI_KEYVAL_INVALID;
-static unsigned changes; /* how often what a thread remembers may have become wrong */
+static struct {
+    uint8_t *distance; /* of the ranks of MPI_COMM_WORLD */
+    int keyval;
+    unsigned changes; /* how often what a thread remembers may have become wrong */
+} world = {.keyval = MPI_KEYVAL_INVALID};
 
 /* The communicator that a thread asked about last. */
 typedef struct asked {
@@ -28,7 +30,7 @@ static _Thread_local asked last __attribute__((tls_model("initial-exec")));
 static int calls_drop_places(MPI_Comm comm, int key, void *attribute, void *extra)
 {
     (void)comm, (void)key, (void)extra;
-    __atomic_fetch_add(&changes, 1, __ATOMIC_RELAXED);
+    __atomic_fetch_add(&world.changes, 1, __ATOMIC_RELAXED);
     free(attribute);
     return MPI_SUCCESS;
 }
@@ -40,11 +42,11 @@ void cco_calls_places_begin(const uint64_t *nodes, int ranks)
     PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
     for (int i = 0; i < ranks; i++)
         several = several || nodes[i] != nodes[0];
-    if (!several || (world = malloc((size_t)ranks)) == NULL)
+    if (!several || (world.distance = malloc((size_t)ranks)) == NULL)
         return;
     for (int i = 0; i < ranks; i++)
-        world[i] = nodes[i] == nodes[rank] ? CCO_CALLS_ON_NODE : CCO_CALLS_BETWEEN_NODES;
-    if (PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, calls_drop_places, &keyval, NULL) ==
+        world.distance[i] = nodes[i] == nodes[rank] ? CCO_CALLS_ON_NODE : CCO_CALLS_BETWEEN_NODES;
+    if (PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, calls_drop_places, &world.keyval, NULL) ==
         MPI_SUCCESS)
         cco_calls_several_nodes = true;
 }
@@ -64,7 +66,7 @@ static void calls_translate(MPI_Group group, places *p)
     if (PMPI_Group_translate_ranks(group, p->size, ranks, all, ranks + p->size) == MPI_SUCCESS)
         for (int i = 0; i < p->size; i++)
             if (ranks[p->size + i] >= 0)
-                p->distance[i] = world[ranks[p->size + i]];
+                p->distance[i] = world.distance[ranks[p->size + i]];
     PMPI_Group_free(&all);
     free(ranks);
 }
@@ -84,7 +86,7 @@ static places *calls_find_places(MPI_Comm comm)
     if (p != NULL) {
         p->size = size;
         calls_translate(group, p);
-        PMPI_Comm_set_attr(comm, keyval, p);
+        PMPI_Comm_set_attr(comm, world.keyval, p);
     }
     PMPI_Group_free(&group);
     return p;
@@ -92,12 +94,12 @@ static places *calls_find_places(MPI_Comm comm)
 
 static const places *calls_places_of(MPI_Comm comm)
 {
-    const unsigned now = __atomic_load_n(&changes, __ATOMIC_RELAXED);
+    const unsigned now = __atomic_load_n(&world.changes, __ATOMIC_RELAXED);
     int there = 0;
     places *p = NULL;
     if (last.found != NULL && last.comm == comm && last.changes == now)
         return last.found;
-    if (PMPI_Comm_get_attr(comm, keyval, &p, &there) != MPI_SUCCESS || !there)
+    if (PMPI_Comm_get_attr(comm, world.keyval, &p, &there) != MPI_SUCCESS || !there)
         p = calls_find_places(comm);
     last = (asked){comm, now, p};
     return p;

@@ -2,84 +2,64 @@
 /* requests.c - which requests are not of messages, so that the time in MPI_Wait is counted as what
  * it is.  Programs that have none do not come here.
  *
- * Requests beyond MOST are taken for messages. */
-#include "calls/calls.h"
+ * Entries are never given back to the system.  Requests beyond MOST at one time are taken for
+ * messages. */
+#include "calls/requests.h"
 
-#include <sched.h>
-#include <string.h>
+#include "mpi/request_table.h"
 
-enum { SLOTS = 4096, MOST = SLOTS / 2 };
+enum { MOST = 4096 };
 
-typedef struct slot {
-    uintptr_t handle;
-    int of; /* 1 + cco_calls_of; 0: empty */
-} slot;
+typedef struct noted {
+    cco_request_entry head;
+    cco_calls_of of;
+} noted;
 
-static slot slots[SLOTS];
-static bool taken;
+static struct {
+    cco_request_table open;
+    pthread_mutex_t lock; /* of the rest */
+    noted entries[MOST];
+    int used;                /* so many of them have been */
+    cco_request_entry *free; /* those that are not any more */
+} requests = {.open = CCO_REQUEST_TABLE, .lock = PTHREAD_MUTEX_INITIALIZER};
+
 int cco_calls_others;
 
-static void calls_requests_lock(void)
+/* NULL if there is none. */
+static noted *calls_new_entry(void)
 {
-    while (__atomic_exchange_n(&taken, true, __ATOMIC_ACQUIRE))
-        sched_yield();
-}
-
-static void calls_requests_unlock(void)
-{
-    __atomic_store_n(&taken, false, __ATOMIC_RELEASE);
-}
-
-static uintptr_t calls_number(MPI_Request request)
-{
-    uintptr_t number = 0;
-    memcpy(&number, &request, sizeof request);
-    return number;
-}
-
-static unsigned calls_first_slot(uintptr_t handle)
-{
-    return (unsigned)((uint64_t)handle * 0x9e3779b97f4a7c15u >> 52);
-}
-_Static_assert(SLOTS == 1 << (64 - 52), "as many as the bits say");
-
-static unsigned calls_slot_of(uintptr_t handle)
-{
-    unsigned i = calls_first_slot(handle);
-    while (slots[i].of != 0 && slots[i].handle != handle)
-        i = (i + 1) % SLOTS;
-    return i;
-}
-
-/* What comes behind moves up, so that it is still found. */
-static void calls_forget(uintptr_t handle)
-{
-    unsigned hole = calls_slot_of(handle);
-    if (slots[hole].of == 0)
-        return;
-    for (unsigned i = (hole + 1) % SLOTS; slots[i].of != 0; i = (i + 1) % SLOTS) {
-        const unsigned first = calls_first_slot(slots[i].handle);
-        if ((i - first) % SLOTS >= (i - hole) % SLOTS) {
-            slots[hole] = slots[i];
-            hole = i;
-        }
+    noted *made = NULL;
+    pthread_mutex_lock(&requests.lock);
+    if (requests.free != NULL) {
+        made = (noted *)requests.free;
+        requests.free = made->head.next;
+    } else if (requests.used < MOST) {
+        made = &requests.entries[requests.used++];
     }
-    slots[hole].of = 0;
+    pthread_mutex_unlock(&requests.lock);
+    return made;
+}
+
+static void calls_drop_entry(cco_request_entry *entry)
+{
+    if (entry == NULL)
+        return;
+    pthread_mutex_lock(&requests.lock);
+    entry->next = requests.free;
+    requests.free = entry;
+    pthread_mutex_unlock(&requests.lock);
     __atomic_fetch_sub(&cco_calls_others, 1, __ATOMIC_RELAXED);
 }
 
 void cco_calls_begun(MPI_Request request, cco_calls_of of)
 {
-    if (request == MPI_REQUEST_NULL)
+    noted *made = request != MPI_REQUEST_NULL ? calls_new_entry() : NULL;
+    if (made == NULL)
         return;
-    calls_requests_lock();
-    slot *s = &slots[calls_slot_of(calls_number(request))];
-    if (s->of != 0 || cco_calls_others < MOST) {
-        if (s->of == 0)
-            __atomic_fetch_add(&cco_calls_others, 1, __ATOMIC_RELAXED);
-        *s = (slot){calls_number(request), 1 + (int)of};
-    }
-    calls_requests_unlock();
+    made->head.request = request;
+    made->of = of;
+    __atomic_fetch_add(&cco_calls_others, 1, __ATOMIC_RELAXED);
+    calls_drop_entry(cco_request_table_put(&requests.open, &made->head));
 }
 
 /* One more request of a call, which has some `before` it. */
@@ -87,49 +67,42 @@ static void calls_look_at(cco_calls_waited *waited, int i, MPI_Request request, 
 {
     if (request == MPI_REQUEST_NULL)
         return;
-    const uintptr_t handle = calls_number(request);
-    const int of = slots[calls_slot_of(handle)].of;
-    const cco_calls_of kind = of != 0 ? (cco_calls_of)(of - 1) : CCO_CALLS_OF_MESSAGES;
-    waited->of = *before && waited->of != kind ? CCO_CALLS_OF_SEVERAL : kind;
+    const cco_request_entry *found = cco_request_table_find(&requests.open, request);
+    const cco_calls_of of = found != NULL ? ((const noted *)found)->of : CCO_CALLS_OF_MESSAGES;
+    waited->of = *before && waited->of != of ? CCO_CALLS_OF_SEVERAL : of;
     *before = true;
-    if (of != 0 && waited->count < CCO_CALLS_NOTED) {
-        waited->at[waited->count] = i;
-        waited->handle[waited->count++] = handle;
-    }
+    if (found != NULL && waited->count < CCO_CALLS_NOTED)
+        waited->request[waited->count++] = (cco_calls_noted){i, request, found->serial};
 }
 
-void cco_calls_look(cco_calls_waited *waited, int count, const MPI_Request *requests)
+void cco_calls_look(cco_calls_waited *waited, int count, const MPI_Request *list)
 {
     bool before = false;
-    calls_requests_lock();
     for (int i = 0; i < count; i++)
-        calls_look_at(waited, i, requests[i], &before);
-    calls_requests_unlock();
+        calls_look_at(waited, i, list[i], &before);
 }
 
-void cco_calls_look_fortran(cco_calls_waited *waited, int count, const MPI_Fint *requests)
+void cco_calls_look_fortran(cco_calls_waited *waited, int count, const MPI_Fint *list)
 {
     bool before = false;
-    calls_requests_lock();
     for (int i = 0; i < count; i++)
-        calls_look_at(waited, i, PMPI_Request_f2c(requests[i]), &before);
-    calls_requests_unlock();
+        calls_look_at(waited, i, PMPI_Request_f2c(list[i]), &before);
 }
 
-void cco_calls_ended(const cco_calls_waited *waited, const MPI_Request *requests)
+static void calls_end_of(const cco_calls_noted *noted, MPI_Request now)
 {
-    calls_requests_lock();
-    for (int i = 0; i < waited->count; i++)
-        if (requests[waited->at[i]] == MPI_REQUEST_NULL)
-            calls_forget(waited->handle[i]);
-    calls_requests_unlock();
+    if (now == MPI_REQUEST_NULL)
+        calls_drop_entry(cco_request_table_take(&requests.open, noted->request, noted->serial));
 }
 
-void cco_calls_ended_fortran(const cco_calls_waited *waited, const MPI_Fint *requests)
+void cco_calls_ended(const cco_calls_waited *waited, const MPI_Request *list)
 {
-    calls_requests_lock();
     for (int i = 0; i < waited->count; i++)
-        if (PMPI_Request_f2c(requests[waited->at[i]]) == MPI_REQUEST_NULL)
-            calls_forget(waited->handle[i]);
-    calls_requests_unlock();
+        calls_end_of(&waited->request[i], list[waited->request[i].at]);
+}
+
+void cco_calls_ended_fortran(const cco_calls_waited *waited, const MPI_Fint *list)
+{
+    for (int i = 0; i < waited->count; i++)
+        calls_end_of(&waited->request[i], PMPI_Request_f2c(list[waited->request[i].at]));
 }

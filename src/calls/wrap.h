@@ -3,7 +3,10 @@
 #ifndef CCO_CALLS_WRAP_H
 #define CCO_CALLS_WRAP_H
 
-#include "calls/calls.h"
+#include "calls/count.h"
+#include "calls/next.h"
+#include "calls/places.h"
+#include "calls/requests.h"
 
 /* `next`: where the call goes on. */
 #define CCO_CALLS_NEXT(x)                                                                          \
@@ -23,11 +26,11 @@
         if (__builtin_expect(start != 0, 1)) {                                                     \
             const uint64_t end = cco_ticks();                                                      \
             const bool good = rc == MPI_SUCCESS;                                                   \
-            cco_calls_leave(start, end,                                                            \
-                            (cco_calls_key){                                                       \
-                                __builtin_return_address(0),                                       \
+            cco_calls_leave(                                                                       \
+                start, end,                                                                        \
+                (cco_calls_key){__builtin_return_address(0),                                       \
                                 CCO_CALLS_WHAT(CCO_CALLS_##x, of, good ? (distance) : 0)},         \
-                            good ? (bytes) : 0);                                                   \
+                good ? (bytes) : 0);                                                               \
         }                                                                                          \
     } while (0)
 

@@ -3,7 +3,7 @@
 /* Every function that a profile counts, by its name in C: as far as this MPI's mpi.h
  * declares it (calls_declared.h, which the build makes). */
 #include "calls/wrap.h"
-#include "calls_declared.h"
+#include <calls_declared.h>
 
 #if defined(CCO_DECLARED_Accumulate)
 CCO_EXPORT int MPI_Accumulate(const void *origin_addr, int origin_count,

@@ -9,7 +9,7 @@
 #include "core/common_clock.h"
 #include "core/config.h"
 #include "core/json_out.h"
-#include "core/profile_part.h"
+#include "core/profile_merge.h"
 #include "mpi/mpi_compat.h"
 #include "core/timeline_json.h"
 

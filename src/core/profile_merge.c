@@ -3,14 +3,16 @@
  * messages at most on a rank, and no rank ever holds more rows than there are keys. */
 #include "core/profile_merge.h"
 
+#include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/clock.h"
 #include "core/comm.h"
 #include "core/log.h"
+#include "core/json_out.h"
+#include "core/node_key.h"
 #include "mpi/mpi_compat.h"
-#include "core/profile_part.h"
 #include "core/profile_waiting.h"
 #include "mpi/service.h"
 
@@ -110,6 +112,44 @@ static cco_timelines merge_timelines(MPI_Comm comm, double wall_s)
     cco_timeline_reach(&cco_timeline_here, cco_ticks());
     return cco_timeline_merge(comm, &cco_timeline_here, cco_profile_tick_us(), 1e6 * wall_s,
                               CCO_TIMELINE_ROWS);
+}
+
+/* If all ranks have it; and whether it is merged. */
+static struct {
+    const cresta_profile_part_table *table;
+    bool merged;
+} part;
+
+void cco_profile_part_begin(void)
+{
+    const cresta_profile_part_table *mine = dlsym(RTLD_DEFAULT, "cresta_profile_part");
+    const uint64_t node = cco_node_key();
+    int ranks = 0;
+    PMPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    uint64_t *nodes = malloc(sizeof *nodes * (size_t)ranks);
+    if (!cco_service_all(mine != NULL && nodes != NULL, MPI_COMM_WORLD))
+        mine = NULL;
+    else if (cco_service_allgather(&node, nodes, sizeof node, MPI_COMM_WORLD) == MPI_SUCCESS)
+        mine->begin(nodes, ranks);
+    free(nodes);
+    part.table = mine;
+}
+
+void cco_profile_part_merge(MPI_Comm comm)
+{
+    if (part.table == NULL)
+        return;
+    part.table->end();
+    part.merged = cco_service_merge(
+        &(cco_merger){part.table->give, part.table->take, NULL, NULL, NULL}, comm);
+}
+
+void cco_profile_part_put(FILE *file)
+{
+    if (!part.merged)
+        return;
+    fprintf(file, ",\n \"%s\": ", part.table->member);
+    part.table->put(file, cco_put_string);
 }
 
 cco_rows cco_profile_merge(MPI_Comm world, double wall_s, cco_timelines *timelines,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* calls_shim.c - a profiling tool that is not crestacoll's, for tests: it counts and times functions
- * of the MPI by clock_gettime, and writes the sums of its rank to CALLS_SHIM.<rank> in
+/* calls_shim.c - a profiling tool that is not crestacoll's, for tests: it counts and times
+ * functions of the MPI by clock_gettime, and writes the sums of its rank to CALLS_SHIM.<rank> in
  * MPI_Finalize: function, calls, microseconds.  The first line is the time from the begin of
  * MPI_Init. */
 #include <mpi.h>

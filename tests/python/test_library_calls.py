@@ -105,8 +105,8 @@ def told_by_shim(path):
     return sums
 
 
-# gfortran says of calls whose arguments are all variables, of functions of module mpi, that they are
-# in the line of the program statement, or of another call.
+# gfortran says of calls whose arguments are all variables that they are in the line of the program
+# statement, or of another call.
 NO_LINES = ("Init", "Finalize", "Wait", "Comm_free", "File_close")
 
 

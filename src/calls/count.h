@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* count.h - the tables of calls, one of each thread. */
+#ifndef CCO_CALLS_COUNT_H
+#define CCO_CALLS_COUNT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "calls/calls.h"
+#include "core/clock.h"
+
+/* Calls that are counted together. */
+typedef struct cco_calls_key {
+    const void *site; /* to which they return; NULL: all that have no room of their own */
+    uint64_t what;    /* CCO_CALLS_WHAT */
+} cco_calls_key;
+#define CCO_CALLS_WHAT(function, of, distance)                                                     \
+    ((uint64_t)(function) << 8 | (uint64_t)(of) << 4 | (uint64_t)(distance))
+
+typedef struct cco_calls_entry {
+    cco_calls_key key;
+    uint64_t calls, bytes, ticks, longest;
+} cco_calls_entry;
+
+/* The table of a thread.  A thread that comes later takes over that of one that has ended. */
+typedef struct cco_calls_thread {
+    struct cco_calls_thread *next;
+    bool in_use, main; /* main: of the thread that called MPI_Init */
+    MPI_Datatype type; /* the last one of the standard's own, and its size */
+    uint64_t type_size;
+    uint32_t mask, used;
+    cco_calls_entry *entries; /* empty where `calls` is 0 */
+} cco_calls_thread;
+
+/* Whether calls are counted. */
+extern bool cco_calls_on CCO_CALLS_HIDDEN;
+
+/* The table of this thread; NULL: it has none yet.  Where its outermost counted call has its frame;
+ * NULL outside of one. */
+extern _Thread_local cco_calls_thread *cco_calls_mine CCO_CALLS_OWN;
+extern _Thread_local const char *cco_calls_frame CCO_CALLS_OWN;
+
+/* Begins a call; 0 if it is not counted.  An error handler may leave a call by longjmp: a call that
+ * is not deeper in the stack than one that has not come back is no part of it. */
+static inline uint64_t cco_calls_enter(const char *frame)
+{
+    if (!__atomic_load_n(&cco_calls_on, __ATOMIC_RELAXED) ||
+        (cco_calls_frame != NULL && frame < cco_calls_frame))
+        return 0;
+    cco_calls_frame = frame;
+    return cco_ticks();
+}
+
+/* Ends it. */
+void cco_calls_leave(uint64_t start, uint64_t end, cco_calls_key key, uint64_t bytes);
+
+/* The bytes of `count` elements; 0 of what is no datatype. */
+uint64_t cco_calls_bytes(MPI_Count count, MPI_Datatype type);
+
+/* All tables, the last one first. */
+const cco_calls_thread *cco_calls_threads(void);
+
+/* The calling thread is the main one. */
+void cco_calls_main(void);
+
+#endif
