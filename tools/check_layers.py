@@ -17,9 +17,9 @@ BASE = {f"core/{name}" for name in (
     "node_key", "pause", "proc", "thread_count", "watch", "world", "yielding")}
 BASE |= {"core/env", "mpi/mpi_compat", "mpi/ulfm"}
 RANK = {"base": -2, "mpi": -1, "core": 0, "calls": 1, "io": 1, "sched": 1, "algo": 2,
-        "transport": 2, "native": 2, "plan": 3, "window": 3, "model": 4, "progress": 5, "tune": 6, "observe": 7,
-        "record": 8, "race": 8, "validate": 8, "rollcall": 8, "match": 8, "api": 9, "simulator": 9,
-        "interpose": 10, "fortran": 10, "shmem": 10, "bench": 10, "check": 10}
+        "transport": 2, "native": 2, "plan": 3, "window": 3, "model": 4, "progress": 5, "tune": 6,
+        "observe": 7, "record": 8, "race": 8, "validate": 8, "rollcall": 8, "match": 8, "api": 9,
+        "simulator": 9, "interpose": 10, "fortran": 10, "shmem": 10, "bench": 10, "check": 10}
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"')
 PUBLIC = ROOT / "include"
 
