@@ -2,13 +2,13 @@
 /* requests.c - which requests are not of messages, so that the time in MPI_Wait is counted as what
  * it is.  Programs that have none do not come here.
  *
- * Entries are never given back to the system.  Requests beyond MOST at one time are taken for
+ * Entries are never given back to the system.  Requests beyond MOST_OPEN at one time are taken for
  * messages. */
 #include "calls/requests.h"
 
 #include "mpi/request_table.h"
 
-enum { MOST = 4096 };
+enum { MOST_OPEN = 4096 };
 
 typedef struct noted {
     cco_request_entry head;
@@ -18,7 +18,7 @@ typedef struct noted {
 static struct {
     cco_request_table open;
     pthread_mutex_t lock; /* of the rest */
-    noted entries[MOST];
+    noted entries[MOST_OPEN];
     int used;                /* so many of them have been */
     cco_request_entry *free; /* those that are not any more */
 } requests = {.open = CCO_REQUEST_TABLE, .lock = PTHREAD_MUTEX_INITIALIZER};
@@ -33,7 +33,7 @@ static noted *calls_new_entry(void)
     if (requests.free != NULL) {
         made = (noted *)requests.free;
         requests.free = made->head.next;
-    } else if (requests.used < MOST) {
+    } else if (requests.used < MOST_OPEN) {
         made = &requests.entries[requests.used++];
     }
     pthread_mutex_unlock(&requests.lock);

@@ -69,10 +69,15 @@ static void *opened_file_of(const void *address)
 
 static const char here; /* in our file */
 
-/* The function of ours by that name; NULL if there is none. */
+/* The function of ours by that name, or of a library of crestacoll's that is ahead of this one; NULL
+ * if there is none. */
 static void *opened_ours(const char *name)
 {
     Dl_info info;
+    const void *ahead = next_dlsym()(RTLD_DEFAULT, "cresta_ahead_next_definition");
+    void *first = ahead != NULL ? next_dlsym()(RTLD_DEFAULT, name) : NULL;
+    if (first != NULL && opened_file_of(first) == opened_file_of(ahead))
+        return first;
     void *self = dladdr(&here, &info) != 0 ? dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD) : NULL;
     void *found = self != NULL ? next_dlsym()(self, name) : NULL;
     if (self != NULL)
@@ -90,6 +95,8 @@ static void *of_mpi(void *handle, const char *name)
     __builtin_memcpy(&mpi, &own, sizeof mpi);
     if (found != NULL && mpi != NULL && opened_file_of(found) == opened_file_of(mpi))
         instead = opened_ours(name);
+    if (found != NULL)
+        dlerror(); /* what we did not find on the way is no error of the program's */
     return instead != NULL ? instead : found;
 }
 

@@ -33,6 +33,7 @@ int main(int argc, char **argv)
     bad += dlsym(library, "MPI_No_such_function") != NULL || dlerror() == NULL;
     OF(Init)(NULL, NULL);
     OF(Comm_rank)(world, &rank);
+    bad += dlsym(library, "MPI_Comm_size") == NULL || dlerror() != NULL;
     OF(Comm_size)(world, &size);
     for (int i = 1; i <= 100; i++) {
         int sum = 0;

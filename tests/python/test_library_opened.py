@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Functions of the MPI that a program looks up in the handle of its library (dlopen, dlsym)."""
 
+import json
 import subprocess
 
 import pytest
@@ -30,6 +31,17 @@ def opened(build, tmp_path, *more):
 @each_build
 def test_looked_up(build, tmp_path):
     assert opened(build, tmp_path) == {"p2p": 100}
+
+
+@each_build
+def test_every_call_is_counted(build, tmp_path):
+    """By the library that a profile preloads ahead of this one."""
+    calls = str(build / "lib" / "libcrestacoll-calls.so")
+    file = tmp_path / "p.json"
+    env = {"CRESTA_PROFILE": str(file), "LD_PRELOAD": f"{calls}:{preloaded(build)}"}
+    good(run(build, "opened", mpi_of(build), env=env))
+    counted = {c["call"]: c["calls"] for c in json.loads(file.read_text())["calls"]["list"]}
+    assert counted == {"MPI_Init": 2, "MPI_Allreduce": 200, "MPI_Finalize": 2}
 
 
 @each_build

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* test_calls.c - the tables of counted calls (src/calls): sites beyond their room, calls in calls,
+ * threads that end, requests that are not of messages. */
+#include <pthread.h>
+#include <setjmp.h>
+#include <string.h>
+
+#include "calls/count.c"
+#include "calls/requests.c"
+#include "testing/testing.h"
+
+enum { SITES = 20000, ROUNDS = 3 };
+
+static const cco_calls_key *key_of(int i)
+{
+    static cco_calls_key key;
+    key.site = (const char *)0x10000 + 16 * i;
+    key.what = CCO_CALLS_WHAT(i % 5, 0, i % 2);
+    return &key;
+}
+
+/* Calls, bytes and ticks of a table; how many entries have a site. */
+static cco_calls_entry sum_of(const cco_calls_thread *t, int *sited)
+{
+    cco_calls_entry sum = {0};
+    *sited = 0;
+    for (uint32_t i = 0; i <= t->mask; i++) {
+        sum.calls += t->entries[i].calls;
+        sum.bytes += t->entries[i].bytes;
+        sum.ticks += t->entries[i].ticks;
+        *sited += t->entries[i].calls > 0 && t->entries[i].key.site != NULL;
+    }
+    return sum;
+}
+
+static void many_sites(void)
+{
+    int sited;
+    for (int round = 0; round < ROUNDS; round++)
+        for (int i = 0; i < SITES; i++)
+            cco_calls_leave(100, 107, *key_of(i), 8);
+    const cco_calls_entry sum = sum_of(cco_calls_mine, &sited);
+    CHECK(sum.calls == ROUNDS * SITES, "%llu calls", (unsigned long long)sum.calls);
+    CHECK(sum.bytes == 8 * ROUNDS * SITES, "%llu bytes", (unsigned long long)sum.bytes);
+    CHECK(sum.ticks == 7 * ROUNDS * SITES, "%llu ticks", (unsigned long long)sum.ticks);
+    CHECK(sited > 10000 && sited < MOST, "%d sites", sited);
+    CHECK(cco_calls_mine->used <= cco_calls_mine->mask, "the table is full");
+    for (int i = 0; i < 5000; i++) /* the first ones have entries of their own */
+        CHECK(calls_place(cco_calls_mine, key_of(i))->calls == ROUNDS, "site %d", i);
+}
+
+/* As a wrapper; true if it counts. */
+__attribute__((noinline)) static bool wrapped(bool (*inside)(void))
+{
+    const uint64_t start = cco_calls_enter(__builtin_frame_address(0));
+    if (inside != NULL && !inside())
+        return false;
+    if (start != 0)
+        cco_calls_leave(start, start, *key_of(0), 0);
+    return start != 0;
+}
+
+static bool in_another(void)
+{
+    return !wrapped(NULL);
+}
+
+static jmp_buf out;
+static bool leaves(void)
+{
+    longjmp(out, 1);
+}
+
+static void calls_in_calls(void)
+{
+    CHECK(wrapped(in_another), "a call in a call counts");
+    CHECK(wrapped(NULL), "the next call does not count");
+    if (setjmp(out) == 0)
+        wrapped(leaves);
+    CHECK(wrapped(NULL), "a call does not count after one that was left");
+    cco_calls_on = false;
+    CHECK(!wrapped(NULL), "a call counts while nothing does");
+    cco_calls_on = true;
+}
+
+static void *thread_calls(void *unused)
+{
+    cco_calls_leave(1, 2, *key_of(1), 0);
+    return unused;
+}
+
+static int tables_now(void)
+{
+    int count = 0;
+    for (const cco_calls_thread *t = cco_calls_threads(); t != NULL; t = t->next)
+        count++;
+    return count;
+}
+
+/* Ten threads one after the other have one table; the main one keeps its own. */
+static void threads_that_end(void)
+{
+    cco_calls_main();
+    const int before = tables_now();
+    for (int i = 0; i < 10; i++) {
+        pthread_t thread;
+        pthread_create(&thread, NULL, thread_calls, NULL);
+        pthread_join(thread, NULL);
+    }
+    CHECK(tables_now() == before + 1, "%d tables", tables_now());
+    CHECK(calls_place(cco_calls_threads(), key_of(1))->calls == 10, "calls of threads are lost");
+}
+
+static MPI_Request request_of(uintptr_t number)
+{
+    MPI_Request request;
+    memcpy(&request, &number, sizeof request);
+    return request;
+}
+
+static cco_calls_of kind_of(int count, const MPI_Request *list, cco_calls_waited *waited)
+{
+    *waited = (cco_calls_waited){CCO_CALLS_OF_MESSAGES, 0, {{0}}};
+    if (cco_calls_others_any())
+        cco_calls_look(waited, count, list);
+    return waited->of;
+}
+
+static void kinds_of_requests(void)
+{
+    cco_calls_waited waited;
+    MPI_Request list[3] = {request_of(1000), request_of(2000), MPI_REQUEST_NULL};
+    CHECK(kind_of(3, list, &waited) == CCO_CALLS_OF_MESSAGES, "messages");
+    cco_calls_begun(list[1], CCO_CALLS_OF_IO);
+    CHECK(kind_of(3, list, &waited) == CCO_CALLS_OF_SEVERAL, "a message and a file");
+    CHECK(kind_of(2, list + 1, &waited) == CCO_CALLS_OF_IO, "a file");
+    cco_calls_ended(&waited, list + 1); /* a test that found it open */
+    CHECK(cco_calls_others == 1, "%d open", cco_calls_others);
+    list[1] = MPI_REQUEST_NULL;
+    cco_calls_ended(&waited, list + 1);
+    CHECK(cco_calls_others == 0, "%d open", cco_calls_others);
+    for (uintptr_t i = 1; i <= 2 * (uintptr_t)SITES; i++) { /* never more than one at a time */
+        list[0] = request_of(64 * i);
+        cco_calls_begun(list[0], CCO_CALLS_OF_RMA);
+        CHECK(kind_of(1, list, &waited) == CCO_CALLS_OF_RMA, "request %d", (int)i);
+        cco_calls_ended(&waited, &(MPI_Request){MPI_REQUEST_NULL});
+    }
+    for (uintptr_t i = 1; i <= 5000; i++)
+        cco_calls_begun(request_of(64 * i), CCO_CALLS_OF_RMA);
+    CHECK(cco_calls_others == 4096, "%d open", cco_calls_others);
+}
+
+int main(void)
+{
+    many_sites();
+    calls_in_calls();
+    threads_that_end();
+    kinds_of_requests();
+    return testing_end("calls");
+}
