@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from table import wrap
+from table import FORMS, SPLIT_FORMS, Collective, Form, c_names, c_parameters, guarded, wrap
 
 TABLE = Path(__file__).parent / "mpi_calls.def"
 
@@ -264,3 +264,84 @@ def fortran(_) -> str:
         text += f"#if defined(CCO_DECLARED_{function.name})\n"
         text += _f_body(function) + _f_symbols(function) + "#endif\n\n"
     return text.rstrip("\n") + "\n"
+
+
+# What a program that is linked to crestacoll calls besides: counted as the call of the MPI that
+# does the same.
+WAITS_OF_OURS = {
+    "Coll_end": ("Waitall", "int count, MPI_Request requests[]", "count", "requests"),
+    "Coll_test": ("Testall", "int count, MPI_Request requests[], int *flag", "count", "requests"),
+    "Coll_some": ("Waitsome", "MPI_Request request, int maxblocks, int blocks[], int *n", "", ""),
+    "Coll_testsome": (
+        "Testsome",
+        "MPI_Request request, int maxblocks, int blocks[], int *n",
+        "",
+        "",
+    ),
+}
+
+
+def _linked_wrapper(coll: Collective, form: Form) -> str:
+    begins = form.mode in ("nonblocking", "split")
+    stands_for = Form("nonblocking" if begins else form.mode, False).name(coll.name)
+    parameters, given = ", ".join(c_parameters(coll, form)), ", ".join(c_names(coll, form))
+    name = f"CRESTA_{form.name(coll.name)}"
+    lines = [f"CCO_CALLS_NEXT_OF({name}, &{name});", "CCO_CALLS_ENTER;"]
+    lines += [f"const int rc = next({given});"]
+    lines += [f"CCO_CALLS_LEAVE({stands_for}, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);"]
+    if form.mode != "blocking":
+        lines += ["CCO_CALLS_BEGUN(*request, COLLECTIVES);"]
+    body = "".join(wrap(line, " " * 8, first="    ") + "\n" for line in [*lines, "return rc;"])
+    return guarded(form.guard, f"{wrap(f'CCO_EXPORT int {name}({parameters})')}\n{{\n{body}}}\n")
+
+
+def _wait_of_ours(name: str) -> str:
+    stands_for, parameters, count, requests = WAITS_OF_OURS[name]
+    given = ", ".join(n for _, n in _parameters(parameters))
+    look = f"CCO_CALLS_LOOK({count}, {requests});" if count else ""
+    lines = [f"CCO_CALLS_NEXT_OF(CRESTA_{name}, &CRESTA_{name});", look, "CCO_CALLS_ENTER;"]
+    of = "waited.of" if count else "CCO_CALLS_OF_COLLECTIVES"
+    lines += [f"const int rc = next({given});"]
+    lines += [f"CCO_CALLS_LEAVE({stands_for}, {of}, CCO_CALLS_NO_PEER, 0);"]
+    lines += [f"CCO_CALLS_ENDED({requests});"] if count else []
+    body = "".join(wrap(li, " " * 8, first="    ") + "\n" for li in [*lines, "return rc;"] if li)
+    return f"{wrap(f'CCO_EXPORT int CRESTA_{name}({parameters})')}\n{{\n{body}}}\n"
+
+
+def _linked_fortran(coll: Collective, form: Form) -> str:
+    names = [*c_names(coll, form), "ierror"]
+    begins = form.mode in ("nonblocking", "split")
+    stands_for = Form("nonblocking" if begins else form.mode, False).name(coll.name)
+    declared = ", ".join(f"cco_f {n}" for n in names[:-1]) + ", MPI_Fint *ierror"
+    kinds = ", ".join(["cco_f"] * (len(names) - 1)) + ", MPI_Fint *"
+    text = ""
+    for end in ("int", "f08"):
+        symbol = f"cresta_{form.name(coll.name).lower()}_{end}"
+        lines = [f"CCO_CALLS_F_NEXT({symbol}, ({kinds}));", "CCO_CALLS_ENTER;"]
+        lines += [f"next({', '.join(names)});", "const MPI_Fint rc = *ierror;"]
+        lines += [f"CCO_CALLS_LEAVE({stands_for}, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);"]
+        if form.mode != "blocking":
+            made = "PMPI_Request_f2c(CCO_F_INT(request))"
+            lines += [f"CCO_CALLS_BEGUN({made}, COLLECTIVES);"]
+        body = "".join(wrap(line, " " * 8, first="    ") + "\n" for line in lines)
+        head = wrap(f"CCO_EXPORT void {symbol}({declared})")
+        text += f"{head};\n{head}\n{{\n{body}}}\n"
+    return guarded(form.guard, text)
+
+
+def linked(table: list[Collective]) -> str:
+    """CRESTA_x, in C and in Fortran."""
+    text = (
+        "/* The collectives that a program calls by crestacoll's own names, where it is linked to\n"
+        " * libcrestacoll.so. */\n"
+        '#include "calls/wrap.h"\n#include "cresta_sp_coll.h"\n\n'
+    )
+    theirs = [coll for coll in table if not coll.ours]
+    parts = [
+        emit(coll, form)
+        for emit in (_linked_wrapper, _linked_fortran)
+        for form in (*FORMS, *SPLIT_FORMS)
+        for coll in theirs
+        if form.exists(coll) and not (form.large and emit is _linked_fortran)
+    ]
+    return text + "\n".join([*parts, *(_wait_of_ours(name) for name in WAITS_OF_OURS)])

@@ -46,6 +46,7 @@ OUTPUTS = {
     "src/calls/functions.inc": emit_mpi_calls.function_list,
     "src/calls/wrappers.c": emit_mpi_calls.wrappers,
     "src/calls/fortran.c": emit_mpi_calls.fortran,
+    "src/calls/linked.c": emit_mpi_calls.linked,
     "tests/api/mpi_h_check.c": emit_c.header_check,
     "check/collectives.h": emit_calls.check_list,
     "check/fortran/calls.inc": emit_calls.fortran_calls,

@@ -8,13 +8,14 @@
 #include "calls/places.h"
 #include "calls/requests.h"
 
-/* `next`: where the call goes on. */
-#define CCO_CALLS_NEXT(x)                                                                          \
+/* `next`: where the call goes on; of the type of `own`, whose address is not taken. */
+#define CCO_CALLS_NEXT(x) CCO_CALLS_NEXT_OF(x, &P##x)
+#define CCO_CALLS_NEXT_OF(x, own)                                                                  \
     static void *found;                                                                            \
     void *cco_there = __atomic_load_n(&found, __ATOMIC_RELAXED);                                   \
     if (__builtin_expect(cco_there == NULL, 0))                                                    \
         cco_there = cco_calls_next(#x, &found);                                                    \
-    __typeof__(&P##x) next;                                                                        \
+    __typeof__(own) next;                                                                          \
     __builtin_memcpy(&next, &cco_there, sizeof next)
 
 /* `start`: 0 where the call is not counted.  Taken in the wrapper, which has the frame. */

@@ -69,8 +69,8 @@ static void *opened_file_of(const void *address)
 
 static const char here; /* in our file */
 
-/* The function of ours by that name, or of a library of crestacoll's that is ahead of this one; NULL
- * if there is none. */
+/* The function of ours by that name, or of a library of crestacoll's that is ahead of this one;
+ * NULL if there is none. */
 static void *opened_ours(const char *name)
 {
     Dl_info info;
