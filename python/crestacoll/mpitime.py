@@ -42,6 +42,9 @@ WAITED = {
     "communicators": LINES["communicator"],
     "several": (SEVERAL, None),
 }
+LINE_ORDER = list(
+    dict.fromkeys([WAITING, ITSELF, EITHER, *(line for _, line in LINES.values() if line)])
+)
 ORDER = [OUTSIDE, COLLECTIVES, MESSAGES, RMA, FILES, SET_UP, SEVERAL, SUSPENDED]
 
 
@@ -61,14 +64,19 @@ def of_job(call, ranks):
 
 def split_collectives(data, total):
     """{line: us} of the time in blocking collectives: the records know how much of theirs is
-    waiting. What they do not have is the set-up of communicators by crestacoll.
+    waiting. What they do not have is the set-up of communicators by crestacoll. They alone have
+    the collectives of a program that is statically linked to crestacoll.
     """
-    known = waiting = 0.0
+    recorded = known = waiting = 0.0
     for r in data["records"]:
-        if r["mode"] == "blocking" and r["wait_us"]:
-            share = r["ranks"] / data["ranks"]
+        if r["mode"] != "blocking":
+            continue
+        share = r["ranks"] / data["ranks"]
+        recorded += share * r["time_us"]["mean"]
+        if r["wait_us"]:
             known += share * r["time_us"]["mean"]
             waiting += share * min(r["wait_us"]["mean"], r["time_us"]["mean"])
+    total = max(total, recorded)
     scale = min(1.0, total / known) if known else 0.0
     return {
         WAITING: scale * waiting,
@@ -93,7 +101,7 @@ def picture(data):
     sums = {group: sum(lines.values()) for group, lines in groups.items()}
     sums[OUTSIDE] = max(0.0, data["calls"]["wall_us"]["mean"] - sum(sums.values()))
     return [
-        (group, sums[group], {k: us for k, us in groups[group].items() if k and us > 0})
+        (group, sums[group], {k: groups[group][k] for k in LINE_ORDER if groups[group].get(k, 0) > 0})
         for group in ORDER
         if sums[group] > 0
     ]
@@ -115,49 +123,67 @@ def other_threads(data):
     return sum(of_job(c, data["ranks"]) for c in data["calls"]["list"] if not c["main_thread"])
 
 
+def cells(data):
+    """[(group, seconds, of run, [(line, seconds, of run)])] as text."""
+    groups = picture(data)
+    wall = sum(us for _, us, _ in groups)
+    return [
+        (
+            group,
+            f"{us / 1e6:.3f}",
+            f"{share:.1f} %",
+            [(line, f"{part / 1e6:.3f}", percent(part, wall)) for line, part in lines.items()],
+        )
+        for (group, us, lines), share in zip(
+            groups, shares([us for _, us, _ in groups]), strict=True
+        )
+    ]
+
+
+def threads_beside(data):
+    """A sentence on threads that are not in the picture; "" if there are none."""
+    others = other_threads(data)
+    return others and (
+        f"Other threads (up to {data['calls']['threads'] - 1} of a rank) spent {seconds(others)} of"
+        " a rank in MPI, beside this."
+    )
+
+
 def show_picture(data):
     """Ten lines: where the time of a rank goes."""
     made = table("time of a rank", ">seconds", ">of run")
-    groups = picture(data)
-    wall = sum(us for _, us, _ in groups)
-    for (group, us, lines), share in zip(groups, shares([us for _, us, _ in groups]), strict=True):
-        made.add_row(group, f"{us / 1e6:.3f}", f"{share:.1f} %")
-        for line, part in lines.items():
-            made.add_row(f"  {line}", f"{part / 1e6:.3f}", f"({percent(part, wall)})")
+    for group, time, share, lines in cells(data):
+        made.add_row(group, time, share)
+        for line, part, of_run in lines:
+            made.add_row(f"  {line}", part, f"({of_run})")
     show_table(made)
-    others = other_threads(data)
-    if others:
-        out.print(
-            f"other threads (up to {data['calls']['threads'] - 1} of a rank): {seconds(others)} of"
-            " a rank in MPI, beside this",
-            soft_wrap=True,
-        )
+    if threads_beside(data):
+        out.print(threads_beside(data), soft_wrap=True)
 
 
 DISTANCES = {None: "-", "node": "on node", "between": "between", "unknown": "not known"}
+HEADS = ("call", "where", "calls", "bytes", "a call", "longest", "time", "max", "of run")
 
 
-def show_calls(data, top=None):
-    """The calls, by function and place, the most expensive first."""
+LEGEND = (
+    "calls: of the rank with the most; bytes: of a call, as sent, or as the receiver has room for;"
+    " time: mean over all ranks; max: of one rank"
+)
+
+
+def has_distances(data):
+    """Whether some peers are on other nodes, or may be."""
+    return any(c["distance"] in ("between", "unknown") for c in data["calls"]["list"])
+
+
+def lines_of_calls(data, top=None):
+    """The cells of HEADS for each row of the list, and its distance: the most expensive first."""
     ranks, wall = data["ranks"], data["calls"]["wall_us"]["mean"]
-    places = sites.Places(data["calls"]["modules"], data["calls"]["list"])
-    calls = sorted(data["calls"]["list"], key=lambda c: -of_job(c, ranks))
-    several = any(c["distance"] in ("between", "unknown") for c in calls)
-    made = table(
-        "call",
-        "where",
-        ">calls",
-        ">bytes",
-        ">a call",
-        ">longest",
-        ">time",
-        ">max",
-        ">of run",
-        *(["peer"] if several else []),
-    )
-    for c in calls[:top]:
+    calls = sorted(data["calls"]["list"], key=lambda c: -of_job(c, ranks))[:top]
+    places = sites.Places(data["calls"]["modules"], calls)
+    for c in calls:
         t = c["time_us"]
-        made.add_row(
+        yield (
             c["call"].removeprefix("MPI_") + ("" if c["main_thread"] else " (thread)"),
             word(places.name(c["site"])),
             str(c["calls_max"]),
@@ -167,21 +193,37 @@ def show_calls(data, top=None):
             seconds(of_job(c, ranks)),
             seconds(t["max"]),
             percent(of_job(c, ranks), wall),
-            *([DISTANCES[c["distance"]]] if several else []),
+            DISTANCES[c["distance"]],
         )
+
+
+def show_calls(data, top=None):
+    """The calls, by function and place."""
+    several = has_distances(data)
+    made = table(
+        *HEADS[:2], *(f">{head}" for head in HEADS[2:]), *(["peer"] if several else [])
+    )
+    for cells_of_call in lines_of_calls(data, top):
+        made.add_row(*cells_of_call[: None if several else -1])
     show_table(made)
-    if top and len(calls) > top:
-        out.print(f"... and {len(calls) - top} more (--all)")
+    more = len(data["calls"]["list"]) - (top or len(data["calls"]["list"]))
+    if more > 0:
+        out.print(f"... and {more} more (--all)")
+    out.print(LEGEND, style="dim", soft_wrap=True)
+
+
+def share_in_mpi(data):
+    """'91.4 %'"""
+    sums = {group: us for group, us, _ in picture(data)}
+    inside = sum(us for group, us in sums.items() if group not in (OUTSIDE, SUSPENDED))
+    return percent(inside, sum(sums.values()))
 
 
 def show(data, top=None):
     """The picture, then the calls."""
-    wall = data["calls"]["wall_us"]["mean"]
-    outside = dict((group, us) for group, us, _ in picture(data)).get(OUTSIDE, 0.0)
     out.print(
-        f"{counted(data['ranks'], 'rank')}, {seconds(wall)},"
-        f" {' '.join(data['mpi'].split(',')[0].split())}: {percent(wall - outside, wall)} of the"
-        " time in MPI",
+        f"{counted(data['ranks'], 'rank')}, {seconds(data['calls']['wall_us']['mean'])},"
+        f" {' '.join(data['mpi'].split(',')[0].split())}: {share_in_mpi(data)} of the time in MPI",
         soft_wrap=True,
     )
     show_picture(data)

@@ -15,6 +15,7 @@ from crestacoll import (
     htmlreport,
     iosection,
     machine,
+    mpitime,
     overlap,
     plots,
     profiles,
@@ -58,6 +59,11 @@ def headline(sources):
     for s in sources:
         if s.kind == "explore":
             return words.headline(s.data)
+    for s in sources:
+        if s.kind == "profile" and s.data.get("calls", {}).get("list"):
+            name, where = next(mpitime.lines_of_calls(s.data, 1))[:2]
+            share = mpitime.share_in_mpi(s.data)
+            return f"{share} of the run passes in MPI, most of it in {name} at {where}."
     for s in sources:
         if s.kind == "profile" and s.data["records"]:
             most = next(iter(profiles.shares(s.data, lambda r: (profiles.label(r), name_of(r)))))
@@ -119,6 +125,7 @@ def profile_section(source):
         "wall": profiles.seconds(wall),
         "library": word(data["mpi"].split(",")[0]),
         "inside": profiles.percent(profiles.total_us(data), wall),
+        "calls": calls_section(data),
         "parts": parts,
         "parts_svg": svg(draw.parts(parts)),
         "groups": group_tables(data, wall),
@@ -132,6 +139,28 @@ def profile_section(source):
         "waiting_legend": profiles.waiting_legend(data),
         "timeline": timeline_section(data),
     }
+
+
+def calls_section(data):
+    """All of the time in the MPI; None where a profile has only collectives."""
+    if "calls" not in data:
+        return None
+    lines = list(mpitime.lines_of_calls(data, MOST_RECORDS))
+    return {
+        "svg": svg(reportplots.run_parts([(g, us) for g, us, _ in mpitime.picture(data)])),
+        "inside": mpitime.share_in_mpi(data),
+        "wall": profiles.seconds(data["calls"]["wall_us"]["mean"]),
+        "groups": mpitime.cells(data),
+        "heads": [*mpitime.HEADS, *(["peer"] if mpitime.has_distances(data) else [])],
+        "lines": [[whole_words(cell) for cell in line] for line in lines],
+        "more": len(data["calls"]["list"]) - len(lines),
+        "threads": mpitime.threads_beside(data),
+    }
+
+
+def whole_words(text):
+    """Number and unit stay together."""
+    return text.replace(" ", "\u00a0") if text[:1].isdigit() else text
 
 
 GROUPS = {

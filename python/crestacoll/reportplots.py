@@ -4,6 +4,7 @@
 import numpy as np
 
 from crestacoll import benchjob, plots
+from crestacoll.explore import draw
 from crestacoll.plots import INK, MUTED, PALETTE, STYLE, finish, plt, rows, to_svg
 from crestacoll.ui import word
 
@@ -217,3 +218,12 @@ def overlap(records):
         lambda r: (r["collective"], r["mpi"], r["ranks"], r["hosts"]),
         "overlap over bytes, by implementation",
     )
+
+
+def run_parts(groups):
+    """Where the time of a run goes, as one bar: [(name, microseconds)], what is outside first."""
+    total = sum(us for _, us in groups) or 1.0
+    colours = [MUTED, *PALETTE]
+    shares = [(name, us / total, colours[i % len(colours)]) for i, (name, us) in enumerate(groups)]
+    axis = "per cent of the run's time, mean over the ranks"
+    return draw.whole(shares, axis, "where the time of the run goes")

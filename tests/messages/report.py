@@ -17,6 +17,12 @@ def a_profile(screen):
     screen.crestacoll("report", "p.json", "--by", "collective")
 
 
+def all_of_the_time_in_the_mpi(screen):
+    """Where the time of a run goes, and the calls by their place."""
+    screen.write("p.json", _profile() | {"calls": report_data.calls()})
+    screen.crestacoll("report", "p.json")
+
+
 def a_record_of_mpi_io(screen):
     """Calls of MPI-IO over the time of the run."""
     screen.write("io.json", report_data.io())

@@ -96,6 +96,49 @@ MACHINE = {
 }
 
 
+def call(name, part, us, site=None, **more):
+    """One row of the list of calls: all four ranks made 1000."""
+    return {
+        "call": f"MPI_{name}",
+        "part": part,
+        "requests": "messages",
+        "distance": None,
+        "main_thread": True,
+        "site": site,
+        "ranks": 4,
+        "calls": 4000,
+        "calls_max": 1000,
+        "bytes": 0,
+        "time_us": {"mean": us, "min": 0.5 * us, "max": 2 * us, "longest": 0.01 * us},
+    } | more
+
+
+def calls():
+    """All time in the MPI, for a run of 15 s like that of profile()."""
+    return {
+        "wall_us": {"mean": 16e6, "min": 15.9e6, "max": 16.1e6},
+        "suspended_us": 0.1e6,
+        "threads": 3,
+        "modules": [{"path": "/nowhere/app", "build_id": "00ff"}],
+        "list": [
+            call("Init", "job", 0.5e6, [0, 4660]),
+            call("Finalize", "job", 0.1e6),
+            call("Alltoall", "collective", 5e6, [0, 8000]),
+            call("Iallreduce", "begin", 0.02e6, [0, 8100]),
+            call("Wait", "wait", 0.3e6, [0, 8200], requests="collectives"),
+            call("Waitall", "wait", 1.2e6, [0, 8300]),
+            call("Waitall", "wait", 0.1e6, [0, 8400], requests="several"),
+            call("Send", "send", 0.7e6, [0, 8500], bytes=64000000, distance="between"),
+            call("Irecv", "start", 0.01e6, [0, 8600], bytes=4000, distance="node"),
+            call("Put", "rma", 0.02e6, distance="unknown"),
+            call("Win_fence", "synchronize", 0.4e6, [0, 8700]),
+            call("File_open", "file", 0.2e6, [0, 8800], ranks=2, calls=2, calls_max=1),
+            call("Comm_split", "communicator", 0.05e6, [0, 8900]),
+            call("Recv", "receive", 2e6, [0, 9000], main_thread=False),
+        ],
+    }
+
+
 def document(schema, records):
     return {
         "schema": schema,

@@ -87,6 +87,22 @@ def proof(rounds, names, of="time step"):
         return to_svg(figure, "difference in every round of the proof, and their trimmed mean")
 
 
+def whole(shares, axis, text):
+    """One bar of all: [(name, fraction, colour)]."""
+    with plt.rc_context(STYLE):
+        figure, axes = rows(1)
+        left = 0.0
+        for name, share, colour in shares:
+            label = f"{name} {100 * share:.0f} %"
+            axes.barh(0, 100 * share, 0.5, left, color=colour, linewidth=0, label=label)
+            left += 100 * share
+        finish(axes, [""], axis)
+        axes.set_xlim(0, 100)
+        place = {"loc": "lower left", "bbox_to_anchor": (0, 1.0), "frameon": False}
+        axes.legend(ncols=3, labelcolor=INK, fontsize=10, handlelength=1, **place)
+        return to_svg(figure, text)
+
+
 def parts(time):
     """Where the time of the plain run goes, as one bar."""
     names = {
@@ -94,15 +110,6 @@ def parts(time):
         "waiting": ("waiting for late ranks", PALETTE[1]),
         "transfer": ("transfer", PALETTE[0]),
     }
-    with plt.rc_context(STYLE):
-        figure, axes = rows(1)
-        left = 0.0
-        for key, (name, colour) in names.items():
-            label = f"{name} {100 * time[key]:.0f} %"
-            axes.barh(0, 100 * time[key], 0.5, left, color=colour, linewidth=0, label=label)
-            left += 100 * time[key]
-        finish(axes, [""], "per cent of the run's time, mean over the ranks")
-        axes.set_xlim(0, 100)
-        place = {"loc": "lower left", "bbox_to_anchor": (0, 1.0), "frameon": False}
-        axes.legend(ncols=3, labelcolor=INK, fontsize=10, handlelength=1, **place)
-        return to_svg(figure, "time outside collectives, waiting, and in transfer")
+    shares = [(name, time[key], colour) for key, (name, colour) in names.items()]
+    axis = "per cent of the run's time, mean over the ranks"
+    return whole(shares, axis, "time outside collectives, waiting, and in transfer")
