@@ -100,11 +100,8 @@ def picture(data):
     groups[SUSPENDED] = {None: data["calls"]["suspended_us"]}
     sums = {group: sum(lines.values()) for group, lines in groups.items()}
     sums[OUTSIDE] = max(0.0, data["calls"]["wall_us"]["mean"] - sum(sums.values()))
-    return [
-        (group, sums[group], {k: groups[group][k] for k in LINE_ORDER if groups[group].get(k, 0) > 0})
-        for group in ORDER
-        if sums[group] > 0
-    ]
+    ordered = {g: {k: us[k] for k in LINE_ORDER if us.get(k, 0) > 0} for g, us in groups.items()}
+    return [(group, sums[group], ordered[group]) for group in ORDER if sums[group] > 0]
 
 
 def shares(parts):

@@ -5,6 +5,7 @@ debugging information of the module says. llvm-symbolizer or addr2line reads it.
 
 import functools
 import json
+import re
 import shutil
 import struct
 import subprocess
@@ -99,6 +100,18 @@ def look_up(file, offsets):
         return []
 
 
+def by_cython(symbol):
+    """'mpi4py.MPI.Comm.Send' of what Cython makes of it; None of other symbols."""
+    found = re.match(r"__pyx_p[a-z]_(\d\w*)$", symbol)
+    parts, rest = [], found[1] if found else ""
+    while found and rest:
+        length, rest = re.match(r"(\d+)(.*)", rest).groups()
+        whole = len(rest) > int(length) and rest[int(length)] == "_"
+        parts.append(rest[: int(length)] if whole else rest)
+        rest = rest[int(length) + 1 :] if whole and rest[int(length) + 1 :][:1].isdigit() else ""
+    return ".".join(parts) or None
+
+
 class Places:
     """Names of the sites of a profile."""
 
@@ -134,6 +147,8 @@ class Places:
         number, offset = site
         function, file, line = self.known.get((number, offset), ("", "", 0))
         function = function if function != "??" else ""
+        if by_cython(function):
+            return by_cython(function)
         if file and line:
             place = f"{Path(file).name}:{line}"
         else:

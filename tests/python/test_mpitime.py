@@ -53,7 +53,8 @@ def test_collectives_are_split_by_the_records():
 
     one = report_data.record("alltoall", "row", 8, 2e6, share=0.25)
     other = report_data.record("bcast", "row", 8, 1e6, share=None)
-    us, lines = only([one, other], [report_data.call("Alltoall", "collective", 3.5e6)])["collectives"]
+    counted = report_data.call("Alltoall", "collective", 3.5e6)
+    us, lines = only([one, other], [counted])["collectives"]
     assert us == pytest.approx(3.5e6)
     assert lines == pytest.approx(
         {mpitime.WAITING: 0.5e6, mpitime.ITSELF: 1.5e6, mpitime.EITHER: 1.5e6}
@@ -64,7 +65,7 @@ def test_collectives_are_split_by_the_records():
     assert "collectives" not in only([begun], [report_data.call("Init", "job", 1e6)])
 
 
-@pytest.mark.parametrize("parts", [[1, 1, 1], [0.0005, 0.9995], [7], [0, 0, 5], [3, 3, 3, 3, 3, 3, 3]])
+@pytest.mark.parametrize("parts", [[1, 1, 1], [0.0005, 0.9995], [7], [0, 0, 5], [3] * 7])
 def test_percentages_add_up(parts):
     shares = mpitime.shares(parts)
     assert sum(round(10 * s) for s in shares) == 1000
@@ -106,7 +107,8 @@ def test_places_by_each_tool(tmp_path, monkeypatch, tool):
     if shutil.which(tool) is None:
         pytest.skip(f"no {tool}")
     monkeypatch.setattr(sites, "symbolizer", lambda: tool)
-    for options, expected in ((["-g", "-Wl,--build-id"], "called.c:3 g"), (["-s"], "called+{:#x} g")):
+    cases = ((["-g", "-Wl,--build-id"], "called.c:3 g"), (["-s"], "called+{:#x} g"))
+    for options, expected in cases:
         file, offset = built(tmp_path, *options)
         module = {"path": str(file), "build_id": sites.build_id(file)}
         calls = [report_data.call("Send", "send", 1, [0, offset])]
@@ -126,3 +128,17 @@ def test_build_ids_are_those_of_readelf():
     assert own is None or f"Build ID: {own}" in told
     assert ("Build ID" in told) == (own is not None)
     assert sites.build_id(__file__) is None and sites.build_id("/nowhere") is None
+
+
+@pytest.mark.parametrize(
+    "symbol, name",
+    [
+        ("__pyx_pw_6mpi4py_3MPI_4Comm_143Allreduce", "mpi4py.MPI.Comm.Allreduce"),
+        ("__pyx_pf_6mpi4py_3MPI_9Intracomm_10Create_cart", "mpi4py.MPI.Intracomm.Create_cart"),
+        ("__pyx_pw_3app_5solve", "app.solve"),
+        ("__pyx_f_6mpi4py_3MPI_bootstrap", None),
+        ("main", None),
+    ],
+)
+def test_functions_of_cython(symbol, name):
+    assert sites.by_cython(symbol) == name
