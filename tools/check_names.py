@@ -142,15 +142,17 @@ def check_memory(report, library):
 def check_build(report, folder):
     lib = folder / "lib"
     wanted = {"libcrestacoll.so": (["-D"], VISIBLE), "libcrestacoll-preload.so": (["-D"], VISIBLE),
+              "libcrestacoll-calls.so": (["-D"], VISIBLE),
               "libcrestacoll.a": (["-g"], VISIBLE, SHARED)}
     for name, (options, *good) in wanted.items():
         if (lib / name).exists():
             check_library(report, lib / name, options, *good)
         else:
             report.add(lib / name, 1, "was not built")
-    if (lib / "libcrestacoll-preload.so").exists():
-        check_data_are_weak(report, lib / "libcrestacoll-preload.so")
-        check_memory(report, lib / "libcrestacoll-preload.so")
+    for name in ("libcrestacoll-preload.so", "libcrestacoll-calls.so"):
+        if (lib / name).exists():
+            check_data_are_weak(report, lib / name)
+            check_memory(report, lib / name)
 
 
 def main():

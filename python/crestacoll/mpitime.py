@@ -216,6 +216,18 @@ def share_in_mpi(data):
     return percent(inside, sum(sums.values()))
 
 
+def as_json(data):
+    """The picture, and the calls with their places."""
+    calls = sorted(data["calls"]["list"], key=lambda c: -of_job(c, data["ranks"]))
+    places = sites.Places(data["calls"]["modules"], calls)
+    return {
+        "mpi_time": [
+            {"group": group, "us": us, "lines": lines} for group, us, lines in picture(data)
+        ],
+        "calls": [c | {"site": places.name(c["site"]) if c["site"] else None} for c in calls],
+    }
+
+
 def show(data, top=None):
     """The picture, then the calls."""
     out.print(

@@ -8,7 +8,7 @@
 
 #include "mpi/request_table.h"
 
-enum { MOST_OPEN = 4096 };
+enum { MOST_OPEN = 1024 };
 
 typedef struct noted {
     cco_request_entry head;

@@ -78,6 +78,13 @@ def test_threads_beside_the_main_one():
     assert not mpitime.threads_beside(alone)
 
 
+def test_as_json():
+    data = mpitime.as_json(profile())
+    assert sum(group["us"] for group in data["mpi_time"]) == pytest.approx(16e6)
+    assert data["calls"][0]["call"] == "MPI_Alltoall"
+    assert data["calls"][0]["site"] == "app+0x1f40"
+
+
 def test_a_page_begins_with_it(tmp_path):
     source = reportfiles.Source("p.json", "profile", profile())
     page = reportpage.render([source])

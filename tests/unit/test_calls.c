@@ -147,7 +147,7 @@ static void kinds_of_requests(void)
     }
     for (uintptr_t i = 1; i <= 5000; i++)
         cco_calls_begun(request_of(64 * i), CCO_CALLS_OF_RMA);
-    CHECK(cco_calls_others == 4096, "%d open", cco_calls_others);
+    CHECK(cco_calls_others == 1024, "%d open", cco_calls_others);
 }
 
 int main(void)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 import click
 
-from crestacoll import iorecords, outputs, profiles, reportfiles
+from crestacoll import iorecords, mpitime, outputs, profiles, reportfiles
 from crestacoll.ui import USAGE, Problem, json_option, out, write_json
 
 EPILOG = """\b
@@ -89,6 +89,7 @@ def as_json(file, data, by):
         "wall_s": data["wall_s"],
         "collectives_us": profiles.total_us(data),
         "sums": profiles.sums(data, keys),
+        **(mpitime.as_json(data) if "calls" in data else {}),
     }
 
 
