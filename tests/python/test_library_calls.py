@@ -4,13 +4,15 @@ counts, times and places are true, by a profiling tool of another hand (tests/mp
 """
 
 import collections
+import os
 import re
+import shutil
 import subprocess
 
 import pytest
 from conftest import ROOT
 from crestacoll import mpitime, profiles, sites
-from library_runs import cached, each_build
+from library_runs import AS_ROOT, cached, each_build
 
 TABLE = ROOT / "api" / "mpi_calls.def"
 # In an mpi.h, and not in the standard any more.
@@ -181,3 +183,29 @@ def test_fortran_between_nodes(crestacoll, build, tmp_path, binding):
     for name in ("MPI_Send", "MPI_Recv", "MPI_Irecv", "MPI_Isend", "MPI_Iprobe"):
         assert calls[name]["distance"] == "between", name
     right_places(data, ROOT / "tests" / "fortran" / "calls_made.F90", NO_LINES)
+
+
+@each_build
+@pytest.mark.by_turns
+def test_instructions_of_a_call(build, tmp_path):
+    """A counted call of 8 bytes, with its place, takes so many instructions more: 15 ns, beside two
+    readings of the time stamp counter.
+    """
+    calls, most = 20000, 170
+    if shutil.which("valgrind") is None:
+        pytest.skip("no valgrind")
+    file = tmp_path / "callgrind"
+    libraries = [build / "lib" / f"libcrestacoll-{name}.so" for name in ("calls", "preload")]
+    words = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={file}"]
+    program = build / "tests" / "bin" / "calls_cost"
+    subprocess.run(
+        [*words, program, str(calls)],
+        env=os.environ | AS_ROOT | {"LD_PRELOAD": ":".join(map(str, libraries))},
+        capture_output=True,
+        check=True,
+    )
+    words = ["callgrind_annotate", "--threshold=100", "--auto=no", file]
+    text = subprocess.run(words, capture_output=True, text=True, check=True).stdout
+    ours = re.findall(r"^ *([\d,]+) .*\[.*libcrestacoll-calls\.so\]", text, re.MULTILINE)
+    spent = sum(int(number.replace(",", "")) for number in ours) / calls
+    assert 50 < spent < most, spent
