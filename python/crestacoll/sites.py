@@ -136,7 +136,7 @@ class Places:
     @staticmethod
     def is_the_same(module):
         """Whether the file is the one that ran."""
-        return Path(module["path"]).is_file() and (
+        return not module.get("function") and Path(module["path"]).is_file() and (
             module["build_id"] is None or build_id(module["path"]) == module["build_id"]
         )
 
@@ -145,6 +145,9 @@ class Places:
         if site is None:
             return "-"
         number, offset = site
+        module = self.modules[number]
+        if module.get("function"):
+            return f"{Path(module['path']).name}:{offset} {module['function']}"
         function, file, line = self.known.get((number, offset), ("", "", 0))
         function = function if function != "??" else ""
         if by_cython(function):
@@ -152,5 +155,5 @@ class Places:
         if file and line:
             place = f"{Path(file).name}:{line}"
         else:
-            place = f"{Path(self.modules[number]['path']).name}+{offset:#x}"
+            place = f"{Path(module['path']).name}+{offset:#x}"
         return f"{place} {function}".strip()

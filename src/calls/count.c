@@ -10,6 +10,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "calls/python.h"
+
 bool cco_calls_on = true;
 _Thread_local cco_calls_thread *cco_calls_mine CCO_CALLS_OWN;
 _Thread_local const char *cco_calls_frame CCO_CALLS_OWN;
@@ -137,6 +139,8 @@ __attribute__((noinline)) static cco_calls_entry *calls_add(cco_calls_thread *t,
 void cco_calls_leave(uint64_t start, uint64_t end, cco_calls_key key, uint64_t bytes)
 {
     cco_calls_frame = NULL;
+    if (__builtin_expect(cco_calls_python, 0))
+        key.site = cco_calls_python_site(key.site);
     cco_calls_thread *t = cco_calls_mine;
     if (__builtin_expect(t == NULL, 0) && (t = calls_my_table()) == NULL)
         return;

@@ -3,6 +3,7 @@
  * which say so. */
 #include "calls/job.h"
 
+#include "calls/python.h"
 #include "calls/wrap.h"
 
 static struct {
@@ -17,6 +18,7 @@ void cco_calls_init(void)
         return;
     process.job.begin = cco_clock_now();
     cco_calls_main();
+    cco_calls_python_begin();
 }
 
 void cco_calls_finalize(const void *site, const char *frame)

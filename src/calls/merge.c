@@ -14,12 +14,14 @@
 #include "calls/count.h"
 #include "calls/job.h"
 #include "calls/places.h"
+#include "calls/python.h"
 #include "core/profile_merge.h"
 
-enum { PATH = 1024, ID = 20, NO_MODULE = -1 };
+enum { PATH = 1024, FUNCTION = 64, ID = 20, NO_MODULE = -1 };
 
+/* Of Python, a function in a file: then offsets are lines. */
 typedef struct module {
-    char path[PATH];
+    char path[PATH], function[FUNCTION];
     uint8_t id[ID];
     uint32_t id_bytes; /* 0: it has none */
 } module;
@@ -100,7 +102,7 @@ static void calls_sort(bool same_rank)
 
 static bool calls_same_module(const module *a, const module *b)
 {
-    if (a->id_bytes != b->id_bytes)
+    if (a->id_bytes != b->id_bytes || strcmp(a->function, b->function) != 0)
         return false;
     return a->id_bytes > 0 ? memcmp(a->id, b->id, ID) == 0 : strcmp(a->path, b->path) == 0;
 }
@@ -171,8 +173,21 @@ static int calls_seek(struct dl_phdr_info *info, size_t size, void *what)
     return 1;
 }
 
+static void calls_place_line(row *r, const cco_calls_line *line)
+{
+    module m = {.id_bytes = 0};
+    strncpy(m.path, line->path, PATH - 1);
+    snprintf(m.function, FUNCTION, "%s", line->function);
+    r->module = calls_module(&m);
+    r->offset = line->shown > 0 ? (uint64_t)line->shown : 0;
+}
+
 static void calls_place_site(row *r, const void *site)
 {
+    if (cco_calls_line_of(site) != NULL) {
+        calls_place_line(r, cco_calls_line_of(site));
+        return;
+    }
     sought s = {.address = (uintptr_t)site};
     r->module = NO_MODULE;
     if (site != NULL && dl_iterate_phdr(calls_seek, &s) != 0)
@@ -294,7 +309,13 @@ static void calls_put_module(FILE *file, const module *m, void (*put)(FILE *, co
         fprintf(file, "null");
     for (uint32_t i = 0; i < m->id_bytes; i++)
         fprintf(file, i == 0 ? "\"%02x" : "%02x", m->id[i]);
-    fprintf(file, m->id_bytes > 0 ? "\"}" : "}");
+    if (m->id_bytes > 0)
+        fprintf(file, "\"");
+    if (m->function[0] != '\0') {
+        fprintf(file, ", \"function\": ");
+        put(file, m->function);
+    }
+    fprintf(file, "}");
 }
 
 static void calls_put_row(FILE *file, const row *r)

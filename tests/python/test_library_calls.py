@@ -9,6 +9,7 @@ import re
 import shutil
 import subprocess
 
+import api_runs
 import pytest
 from conftest import ROOT
 from crestacoll import mpitime, profiles, sites
@@ -183,6 +184,60 @@ def test_fortran_between_nodes(crestacoll, build, tmp_path, binding):
     for name in ("MPI_Send", "MPI_Recv", "MPI_Irecv", "MPI_Isend", "MPI_Iprobe"):
         assert calls[name]["distance"] == "between", name
     right_places(data, ROOT / "tests" / "fortran" / "calls_made.F90", NO_LINES)
+
+
+PYTHON = """\
+import threading
+from mpi4py import MPI
+import numpy as np
+
+comm, numbers = MPI.COMM_WORLD, np.zeros(1000)
+
+
+def send_or_receive():
+    if comm.rank == 0:
+        comm.Send(numbers, 1)
+    else:
+        comm.Recv(numbers, 0)
+
+
+def look(times):
+    for _ in range(times):
+        comm.Iprobe(MPI.ANY_SOURCE, 99)
+
+
+for _ in range(50):
+    send_or_receive()
+    comm.Allreduce(MPI.IN_PLACE, numbers)
+threads = [threading.Thread(target=look, args=(200,)) for _ in range(3)]
+for thread in threads:
+    thread.start()
+look(300)
+for thread in threads:
+    thread.join()
+"""
+
+
+def test_lines_of_python(build, tmp_path):
+    """Calls by mpi4py are at the lines of the program, also in threads."""
+    script, file = tmp_path / "program.py", tmp_path / "p.json"
+    script.write_text(PYTHON)
+    command = [ROOT / "bin" / "crestacoll", "run", "--profile", file, "--"]
+    api_runs.good(api_runs.launch(build, tmp_path, script, before=command))
+    data = profiles.load(file)
+    places = sites.Places(data["calls"]["modules"], data["calls"]["list"])
+    found = {
+        (c["call"], places.name(c["site"]), c["main_thread"]): c["calls"]
+        for c in data["calls"]["list"]
+        if c["call"] not in ("MPI_Init_thread", "MPI_Finalize")
+    }
+    assert found == {
+        ("MPI_Send", "program.py:10 send_or_receive", True): 50,
+        ("MPI_Recv", "program.py:12 send_or_receive", True): 50,
+        ("MPI_Allreduce", "program.py:22 <module>", True): 100,
+        ("MPI_Iprobe", "program.py:17 look", True): 600,
+        ("MPI_Iprobe", "program.py:17 look", False): 1200,
+    }
 
 
 @each_build
