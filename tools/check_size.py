@@ -108,8 +108,8 @@ LIMITS = {
     "tables by request": (1, 1),
     "sets of generalized requests": (1, 1),
     "#if by MPI elsewhere": (0, 0),
-    "lines of design.md": (600, 600),
-    "lines of users' pages": (6_700, 5_900),
+    "lines of design.md": (636, 600),
+    "lines of users' pages": (6_720, 5_900),
 }
 
 

@@ -99,7 +99,7 @@ def users(path):
     if path.parent.name != "pattern":
         return {name for name, file in algorithms().items() if file == path}
     include = f'#include "{path.with_suffix(".h").relative_to(ROOT / "src")}"'
-    return {name for other in ROOT.glob("src/algo/*/*.c") if other != path
+    return {name for other in ROOT.glob("src/algo/*/*.[ch]") if other.stem != path.stem
             and include in other.read_text() for name in users(other)}
 
 

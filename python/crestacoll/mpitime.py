@@ -3,7 +3,7 @@
 MPI, and what is left.
 """
 
-from crestacoll import sites
+from crestacoll import profiles, sites
 from crestacoll.profiles import percent, seconds
 from crestacoll.sizes import format_amount
 from crestacoll.ui import counted, out, show as show_table, table, word
@@ -229,13 +229,15 @@ def as_json(data):
 
 
 def show(data, top=None):
-    """The picture, then the calls."""
-    out.print(
-        f"{counted(data['ranks'], 'rank')}, {seconds(data['calls']['wall_us']['mean'])},"
-        f" {' '.join(data['mpi'].split(',')[0].split())}: {share_in_mpi(data)} of the time in MPI",
-        soft_wrap=True,
-    )
-    show_picture(data)
-    out.print()
-    show_calls(data, top)
-    out.print()
+    """What a profile says: where the time goes and all calls, if it has them; collectives."""
+    if "calls" in data:
+        out.print(
+            f"{counted(data['ranks'], 'rank')}, {seconds(data['calls']['wall_us']['mean'])},"
+            f" {profiles.mpi_name(data)}: {share_in_mpi(data)} of the time in MPI",
+            soft_wrap=True,
+        )
+        show_picture(data)
+        out.print()
+        show_calls(data, top)
+        out.print()
+    profiles.show(data, top)

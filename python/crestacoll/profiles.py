@@ -212,16 +212,25 @@ def percent(part, whole):
     return f"{100 * part / whole:.1f} %" if whole else "-"
 
 
-def show(data, top=None):
-    """What a profile says, as tables: of all calls, if it has them, then of collectives."""
+def heading(data):
+    """What the table of collectives is of: the whole job, or a part of what is above it."""
+    wall = data["wall_s"] * 1e6
+    wall_s = f"{data['wall_s']:.3f} s" if data["wall_s"] >= 0.1 else seconds(wall)
+    share = percent(total_us(data), wall)
     if "calls" in data:
-        from crestacoll import mpitime
+        return f"Collectives: {share} of the {wall_s} between MPI_Init and MPI_Finalize"
+    return (
+        f"{counted(data['ranks'], 'rank')}, {wall_s}, {mpi_name(data)}: {share} of the time in"
+        " collectives"
+    )
 
-        mpitime.show(data, top)
-    show_collectives(data, top)
+
+def mpi_name(data):
+    """'Open MPI v4.1.4'"""
+    return " ".join(data["mpi"].split(",")[0].split())
 
 
-def show_collectives(data, top=None):
+def show(data, top=None):
     """The records as a table, the most expensive first."""
     wall = data["wall_s"] * 1e6
     records = sorted(data["records"], key=lambda r: -r["time_us"]["mean"])
@@ -260,13 +269,7 @@ def show_collectives(data, top=None):
             percent(t["mean"], wall),
             *(between.cells(r) if several else []),
         )
-    wall_s = f"{data['wall_s']:.3f} s" if data["wall_s"] >= 0.1 else seconds(wall)
-    out.print(
-        f"{counted(data['ranks'], 'rank')}, {wall_s},"
-        f" {' '.join(data['mpi'].split(',')[0].split())}: {percent(total_us(data), wall)} of the"
-        " time in collectives",
-        soft_wrap=True,
-    )
+    out.print(heading(data), soft_wrap=True)
     if several:
         out.print(between.sentence(data), soft_wrap=True)
     show_table(made)

@@ -77,8 +77,8 @@ class Files:
 
             iorecords.show(iorecords.load(io_to))
         if self.table is not None:
-            from crestacoll import profiles
+            from crestacoll import mpitime
 
-            profiles.show(self.table)
+            mpitime.show(self.table)
         elif self.written.get(profile) and err.is_terminal:
             err.print(f"crestacoll: `crestacoll report {profile}` shows the profile")

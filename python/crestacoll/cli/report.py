@@ -62,7 +62,7 @@ def command(files, output, everything, by, json_to):
     elif by:
         show_sums(data, by)
     else:
-        profiles.show(data, None if everything else 30)
+        mpitime.show(data, None if everything else 30)
 
 
 def show_io(data, json_to):
