@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* test_calls.c - the tables of counted calls (src/calls): sites beyond their room, calls in calls,
- * threads that end, requests that are not of messages. */
+ * threads that end, requests that are not of messages, lists of ranks that become one. */
+#define _GNU_SOURCE
 #include <pthread.h>
 #include <setjmp.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "calls/count.c"
+#include "calls/merge.c"
+#include "calls/python.c"
 #include "calls/requests.c"
 #include "testing/testing.h"
 
@@ -89,6 +93,19 @@ static void *thread_calls(void *unused)
     return unused;
 }
 
+static void *thread_calls_here(void *unused)
+{
+    cco_calls_leave(5, 9, (cco_calls_key){(const void *)thread_calls_here, 0}, 0);
+    return unused;
+}
+
+static void in_a_thread(void *(*does)(void *))
+{
+    pthread_t thread;
+    pthread_create(&thread, NULL, does, NULL);
+    pthread_join(thread, NULL);
+}
+
 static int tables_now(void)
 {
     int count = 0;
@@ -102,11 +119,8 @@ static void threads_that_end(void)
 {
     cco_calls_main();
     const int before = tables_now();
-    for (int i = 0; i < 10; i++) {
-        pthread_t thread;
-        pthread_create(&thread, NULL, thread_calls, NULL);
-        pthread_join(thread, NULL);
-    }
+    for (int i = 0; i < 10; i++)
+        in_a_thread(thread_calls);
     CHECK(tables_now() == before + 1, "%d tables", tables_now());
     CHECK(calls_place(cco_calls_threads(), key_of(1))->calls == 10, "calls of threads are lost");
 }
@@ -150,11 +164,69 @@ static void kinds_of_requests(void)
     CHECK(cco_calls_others == 1024, "%d open", cco_calls_others);
 }
 
+/* Instead of calls/job.c and places.c: a run of a second, of ticks of a microsecond. */
+const cco_calls_job *cco_calls_job_end(void)
+{
+    static const cco_calls_job job = {.begin = {1000, 1.0}, .end = {1001000, 2.0}, .suspended = 50};
+    return &job;
+}
+
+void cco_calls_places_begin(const uint64_t *nodes, int ranks)
+{
+    (void)nodes, (void)ranks;
+}
+
+static void put_text(FILE *file, const char *text)
+{
+    fprintf(file, "'%s'", text);
+}
+
+/* The same list comes from a second rank, whose modules have other numbers. */
+static void two_ranks(void)
+{
+    size_t bytes, length;
+    char *text = NULL;
+    calls_end();
+    const int before = all.sum.rows;
+    CHECK(all.sum.ranks == 1 && all.sum.wall_us > 999999 && all.sum.wall_us < 1000001, "a second");
+    for (int i = 1; i < before; i++)
+        CHECK(calls_compare(&all.rows[i - 1], &all.rows[i]) < 0, "row %d is in order", i);
+    const row *own = NULL;          /* of this program's code: no such site is in a module */
+    in_a_thread(thread_calls_here); /* whose table has room for another site */
+    calls_end();
+    for (int i = 0; i < all.sum.rows; i++)
+        if (all.rows[i].module != NO_MODULE)
+            own = &all.rows[i];
+    CHECK(own != NULL && all.sum.modules == 1 && all.modules[0].path[0] == '/', "a module");
+    const void *given = calls_give(NULL, &bytes);
+    char *theirs = malloc(bytes);
+    CHECK(given != NULL && theirs != NULL, "a list is given");
+    memcpy(theirs, given, bytes);
+    memset(all.modules[0].id, 7, ID); /* this rank has another file, the other one this */
+    all.modules[0].id_bytes = ID;
+    const int rows_before = all.sum.rows;
+    const uint64_t calls = all.rows[rows_before - 1].calls;
+    CHECK(calls_take(NULL, theirs, bytes), "a list is taken");
+    CHECK(all.sum.ranks == 2 && all.sum.modules == 2, "%d modules", all.sum.modules);
+    CHECK(all.sum.rows == rows_before + 1, "%d rows of %d", all.sum.rows, rows_before);
+    const row *last = &all.rows[all.sum.rows - 1];
+    CHECK(last->calls == 2 * calls && last->ranks == 2, "rows add up");
+    CHECK(last->us_max <= last->us, "max %g of %g", last->us_max, last->us);
+    FILE *file = open_memstream(&text, &length);
+    calls_put(file, put_text);
+    fclose(file);
+    CHECK(strstr(text, "\"suspended_us\": 50.0") != NULL, "suspended");
+    CHECK(strstr(text, "\"build_id\": \"0707") != NULL, "build ids");
+    free(text);
+    free(theirs);
+}
+
 int main(void)
 {
     many_sites();
     calls_in_calls();
     threads_that_end();
     kinds_of_requests();
+    two_ranks();
     return testing_end("calls");
 }
