@@ -95,7 +95,7 @@ def measures():
 
 # (limit, goal)
 LIMITS = {
-    "lines of src": (60_169, 50_000),
+    "lines of src": (60_188, 50_000),
     "files of src": (668, 450),
     "includes of dispatch.c": (19, 15),
     "includes of process.c": (40, 15),
@@ -108,7 +108,7 @@ LIMITS = {
     "tables by request": (1, 1),
     "sets of generalized requests": (1, 1),
     "#if by MPI elsewhere": (0, 0),
-    "lines of design.md": (636, 600),
+    "lines of design.md": (633, 600),
     "lines of users' pages": (6_720, 5_900),
 }
 
