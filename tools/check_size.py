@@ -109,7 +109,7 @@ LIMITS = {
     "sets of generalized requests": (1, 1),
     "#if by MPI elsewhere": (0, 0),
     "lines of design.md": (633, 600),
-    "lines of users' pages": (6_720, 5_900),
+    "lines of users' pages": (6_725, 5_900),
 }
 
 

@@ -163,8 +163,8 @@ HEADS = ("call", "where", "calls", "bytes", "a call", "longest", "time", "max", 
 
 
 LEGEND = (
-    "calls: of the rank with the most; bytes: of a call, as sent, or as the receiver has room for;"
-    " time: mean over all ranks; max: of one rank"
+    "calls: of the rank with the most; bytes: of a call, as sent, or as the receiver has room for"
+    " (collectives: below); time: mean over all ranks; max: of one rank"
 )
 
 
