@@ -291,7 +291,7 @@ class Job:
         library = self.build.preload.with_name("libcrestacoll-calls.so")
         return [str(library)] if "CRESTA_PROFILE" in settings and library.exists() else []
 
-    def preloaded(self, settings):
+    def preloaded(self, settings=()):
         """The preload library. An interpreter loads its MPI later and for itself alone (mpi4py):
         then the MPI has to be there before. The runtime of a sanitizer insists on being the first.
         """
