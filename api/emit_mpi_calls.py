@@ -164,7 +164,8 @@ def wrappers(_) -> str:
     return text.rstrip("\n") + "\n"
 
 
-# The same call by another name, where the MPI returns an address as a type(c_ptr).
+# Functions that MPIs also have under a second Fortran name, which returns an address as a
+# type(c_ptr).
 C_POINTERS = {"Win_allocate", "Win_allocate_shared"}
 ADDRESS = {  # what stands for an argument of C
     "count": "CCO_F_COUNT({})",

@@ -19,7 +19,8 @@
 
 enum { PATH = 1024, FUNCTION = 64, ID = 20, NO_MODULE = -1 };
 
-/* Of Python, a function in a file: then offsets are lines. */
+/* A file that the loader has mapped, or a function of a Python file; the offsets in the latter are
+ * line numbers. */
 typedef struct module {
     char path[PATH], function[FUNCTION];
     uint8_t id[ID];

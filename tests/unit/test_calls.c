@@ -181,7 +181,7 @@ static void put_text(FILE *file, const char *text)
     fprintf(file, "'%s'", text);
 }
 
-/* The same list comes from a second rank, whose modules have other numbers. */
+/* Merging adds up the calls of two ranks that number their modules differently. */
 static void two_ranks(void)
 {
     size_t bytes, length;
