@@ -105,6 +105,16 @@ def _waited(function: Function, names: set[str]) -> tuple[str, str] | None:
     return ("1", "{request}") if "request" in names else None
 
 
+def _leave(function: Function, names: set[str], spelled: dict[str, str], waited) -> str:
+    """The end of a counted call, with its arguments as they are `spelled` in C."""
+    data = _bytes(function, names).format(**spelled)
+    far, peer = (text.format(**spelled) for text in _peer(function, names))
+    if data != "0" and peer != "0":
+        data = f"{peer} == MPI_PROC_NULL ? 0 : {data}"
+    of = "waited.of" if waited else "CCO_CALLS_OF_MESSAGES"
+    return f"CCO_CALLS_LEAVE({function.name}, {of}, {far}, {data});"
+
+
 def _c_wrapper(function: Function, name: str, text: str) -> str:
     parameters = _parameters(text)
     names = {n for _, n in parameters}
@@ -124,12 +134,7 @@ def _c_wrapper(function: Function, name: str, text: str) -> str:
         address = f"&{requests}" if by_value else requests
         body += [f"    CCO_CALLS_LOOK({count}, {address});"]
     body += ["    CCO_CALLS_ENTER;", f"    const int rc = next({given});"]
-    data = _bytes(function, names).format(**same)
-    far, peer = (text.format(**same) for text in _peer(function, names))
-    if data != "0" and peer != "0":
-        data = f"{peer} == MPI_PROC_NULL ? 0 : {data}"
-    of = "waited.of" if waited else "CCO_CALLS_OF_MESSAGES"
-    body += [f"    CCO_CALLS_LEAVE({function.name}, {of}, {far}, {data});"]
+    body += [f"    {_leave(function, names, same, waited)}"]
     if waited and not by_value:
         body += [f"    CCO_CALLS_ENDED({requests});"]
     if made and "request" in names:
@@ -205,12 +210,7 @@ def _f_statements(function: Function) -> list[str]:
         requests = waited[1].strip("{}")
         lines += [f"CCO_CALLS_F_LOOK({count.replace('CCO_F_COUNT', 'CCO_F_INT')}, {requests});"]
     lines += ["CCO_CALLS_ENTER;", f"next({given});", "const MPI_Fint rc = *ierror;"]
-    data = _bytes(function, names).format(**as_c)
-    far, peer = (text.format(**as_c) for text in _peer(function, names))
-    if data != "0" and peer != "0":
-        data = f"{peer} == MPI_PROC_NULL ? 0 : {data}"
-    of = "waited.of" if waited else "CCO_CALLS_OF_MESSAGES"
-    lines += [f"CCO_CALLS_LEAVE({function.name}, {of}, {far}, {data});"]
+    lines += [_leave(function, names, as_c, waited)]
     if waited:
         lines += [f"CCO_CALLS_F_ENDED({requests});"]
     if made and "request" in names:
