@@ -38,12 +38,13 @@ def time(default, text):
     )
 
 
-def folder(default, text):
+def folder(default, text, files):
+    """--output DIR, and the files that the command writes there."""
     return click.option(
         "--output",
         default=default,
         show_default=True,
-        type=outputs.Input(),
+        type=outputs.Folder(files),
         metavar="DIR",
         help=text,
     )

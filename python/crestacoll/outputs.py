@@ -2,6 +2,7 @@
 """Files that commands write: whole or not at all, and never one of those that they read."""
 
 import contextlib
+import glob
 import os
 from pathlib import Path
 
@@ -56,8 +57,8 @@ def write_text(path, text, errors="strict"):
 
 
 class File(click.Path):
-    """A file on the command line. The two kinds below note where each is, so that no command writes
-    over what it reads, or two results into one file.
+    """A file on the command line. The kinds below note where each is, so that no command writes
+    over what it or the program reads, or two results into one file.
     """
 
     writes = False
@@ -65,11 +66,15 @@ class File(click.Path):
     def convert(self, value, param, ctx):
         path = super().convert(value, param, ctx)
         for name in self.names(os.fspath(path)) if ctx is not None else []:
-            note(ctx, self.writes, name, param)
+            note(ctx, self.writes, name, self.label(param))
         return path
 
     def names(self, path):
         return [path]
+
+    def label(self, param):
+        """What a message calls it."""
+        return typed(param)
 
 
 class Output(File):
@@ -86,6 +91,21 @@ class Output(File):
 
     def names(self, path):
         return [] if path == "-" else [path]
+
+
+class Folder(File):
+    """A folder to write into, and the files that will be written there; some are patterns."""
+
+    writes = True
+
+    def __init__(self, files):
+        super().__init__()
+        self.files = files
+
+    def names(self, path):
+        begin = glob.escape(path)
+        found = [glob.glob(os.path.join(begin, f)) or [os.path.join(path, f)] for f in self.files]
+        return [name for names in found for name in names]
 
 
 class Input(File):
@@ -109,6 +129,23 @@ class Tuning(Input):
         return [] if path == "none" else [path.removeprefix("force:")]
 
 
+class Command(File):
+    """A word of the user's own command. What it names may be an input of the program: a word, the
+    end of --option=FILE or -oFILE, or @FILE. A launcher's CRESTA_NAME=FILE is a setting of ours.
+    """
+
+    def names(self, word):
+        if word.startswith("CRESTA_"):
+            return []
+        parts = word.split("=")
+        ends = ["=".join(parts[i:]) for i in range(len(parts))]
+        ends += [word[2:]] if word.startswith("-") else []
+        return [e for end in ends for e in {end, end.removeprefix("@")} if os.path.isfile(e)]
+
+    def label(self, param):
+        return "a file of the command"
+
+
 def identity(path):
     """What two names of one file have in common; None for what is no file."""
     try:
@@ -118,14 +155,14 @@ def identity(path):
     return (found.st_dev, found.st_ino) if os.path.isfile(path) else None
 
 
-def note(ctx, writes, path, param):
-    """Counts a file of the command line. Raises Problem if it would be lost."""
+def note(ctx, writes, path, label):
+    """Counts a file that a command reads or writes. Raises Problem if it would be lost."""
     known = ctx.meta.setdefault(__name__, {})
     what = identity(path)
-    wrote, before = known.setdefault(what, (writes, param))
-    if what is None or not (writes or wrote) or before is param:
+    wrote, before = known.setdefault(what, (writes, label))
+    if what is None or not (writes or wrote) or before == label:
         return
-    both = " and ".join(sorted(map(typed, (before, param))))
+    both = " and ".join(sorted((before, label)))
     raise Problem(f"{path} is both {both}: it would be overwritten", USAGE)
 
 

@@ -4,7 +4,8 @@
 import os
 import sys
 
-from crestacoll.ui import USAGE, Problem, err
+from crestacoll import outputs
+from crestacoll.ui import err
 
 
 def say_not_written(files):
@@ -29,14 +30,18 @@ def stamp(path):
         return None
 
 
-def keep_tuning(settings, outputs):
-    """Refuses a result that would be written over the tuning file, which may be one that was found
-    and not named.
+def keep_inputs(context, settings, given):
+    """Refuses to write over files of the run that the command line does not name: the tuning file
+    that was found, and what variables of the shell let the ranks write. `given`: {variable: the
+    file of its option, or None}.
     """
     tuning = settings.get("CRESTA_TUNING", "").removeprefix("force:")
-    for output in outputs:
-        if tuning and output and os.path.realpath(output) == os.path.realpath(tuning):
-            raise Problem(f"{output} is the tuning file of this run: name another", USAGE)
+    if tuning not in ("", "none"):
+        outputs.note(context, False, tuning, "the tuning file of this run")
+    for variable, option in given.items():
+        file = os.environ.get(variable)
+        if file and option is None:
+            outputs.note(context, True, file, variable)
 
 
 def to_report(settings, folder):

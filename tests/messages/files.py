@@ -20,6 +20,8 @@ def inputs_are_no_outputs(screen):
     screen.write("p.json", report_data.profile())
     screen.crestacoll("report", "p.json", "-o", "p.json")
     screen.crestacoll("run", "--profile", "p.json", "--io", "p.json", "--", "true")
+    screen.crestacoll("run", "--profile", "p.json", "--", "./app", "p.json")
+    screen.crestacoll("explore", "--json=p.json", "--", "./app", "--input=p.json")
 
 
 def a_word_that_may_be_both(screen):

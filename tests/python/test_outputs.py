@@ -11,8 +11,9 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from crestacoll import cli, optional, outputs
+from crestacoll import cli, optional, outputs, runfiles
 from crestacoll.cli import bench, info, report, reproduce, run
+from crestacoll.place import files, hosts as hosts_of
 from crestacoll.ui import Problem
 
 pytestmark = pytest.mark.by_turns
@@ -84,12 +85,24 @@ def test_every_option_without_a_value_is_one_of_these():
         "run --impl @p.json --json=p.json -- true",
         "bench allreduce --plot p.svg --json=p.svg",
         "explore --output state --json=state/state.json -- true",
+        "run --profile p.json -- app p.json",
+        "run --io p.json -- mpirun -n 2 app --input=link.json",
+        "run --json=p.json -- app -ip.json",
+        "run --profile p.json --dry-run -- app @p.json",
+        "run --profile new.json --json=p.json -- app a=b=p.json",
+        "bisect --json=p.json -- app p.json",
+        "reproduce q.json --json=p.json -- mpirun -x FILE=p.json",
+        "explore --json=p.json -- app p.json",
+        "explore --output . -- app rules",
+        "explore --output state --resume -- app state/runs/001/stdout",
+        "place --profile p.json --hostfile state/rankfile --output state",
     ],
 )
 def test_what_is_read_is_not_written(tmp_path, monkeypatch, words):
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "state").mkdir()
-    for name in ("p.json", "q.json", "state/state.json"):
+    (tmp_path / "state/runs/001").mkdir(parents=True)
+    files = ("state/state.json", "rules", "state/rankfile", "state/runs/001/stdout")
+    for name in ("p.json", "q.json", *files):
         (tmp_path / name).write_text("precious")
     (tmp_path / "link.json").symlink_to("p.json")
     ran = CliRunner().invoke(cli.main, words.split())
@@ -97,10 +110,53 @@ def test_what_is_read_is_not_written(tmp_path, monkeypatch, words):
     assert (tmp_path / "p.json").read_text() == (tmp_path / "q.json").read_text() == "precious"
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        "run --profile p.json --dry-run -- app q.json new.json --out=none.json",
+        "run --profile none.json --dry-run -- app none.json",
+        "run --profile p.json --dry-run -- launch -x CRESTA_PROFILE=p.json app",
+    ],
+)
+def test_what_the_program_does_not_read_is_written(tmp_path, monkeypatch, words):
+    """An earlier result, and what is not there yet."""
+    monkeypatch.chdir(tmp_path)
+    for name in ("p.json", "q.json"):
+        (tmp_path / name).write_text("old")
+    said = CliRunner().invoke(cli.main, words.split()).output
+    assert "overwritten" not in said and "command not found" in said
+
+
+def test_a_variable_names_no_input_either(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "p.json").write_text("precious")
+    given = {"CRESTA_PROFILE": None, "CRESTA_IO": None}
+    monkeypatch.setenv("CRESTA_IO", "p.json")
+    context = click.Context(run.command)
+    outputs.Command()("p.json", param=None, ctx=context)
+    with pytest.raises(Problem, match="CRESTA_IO and a file of the command: it would be overw"):
+        runfiles.keep_inputs(context, {}, given)
+    runfiles.keep_inputs(context, {}, given | {"CRESTA_IO": "other.json"})
+
+
+def test_each_command_of_a_user_is_looked_at():
+    """What the sub-commands write is compared with all of its words."""
+    found = {name: p for name in cli.main.list_commands(None)
+             for p in cli.main.get_command(None, name).params
+             if isinstance(p, click.Argument) and p.nargs == -1 and "--" in (p.metavar or "")}
+    assert {"run", "explore", "bisect", "reproduce"} <= set(found)
+    assert all(isinstance(p.type, outputs.Command) for p in found.values())
+
+
+def test_the_files_of_a_placement_are_known():
+    hosts = hosts_of.of_words("2x1")
+    assert {*files.texts(hosts, [0, 1]), "README"} == set(files.NAMES)
+
+
 def test_a_tuning_file_that_was_found_is_kept(crestacoll, tmp_path, turbulence, build):
     (tmp_path / "crestacoll.json").write_text("precious")
     ran = crestacoll("run", "--profile", "crestacoll.json", "--", build.launcher, *turbulence)
-    assert ran.returncode == 2 and "is the tuning file of this run" in ran.stderr
+    assert ran.returncode == 2 and "and the tuning file of this run" in ran.stderr
     assert (tmp_path / "crestacoll.json").read_text() == "precious"
 
 

@@ -91,7 +91,7 @@ def patterns(ctx, param, values):
     "--output", type=click.Path(), metavar="DIR", help="Keep the output of all runs in DIR."
 )
 @json_option
-@click.argument("command", nargs=-1, type=click.Path(), required=True, metavar="-- COMMAND...")
+@click.argument("command", nargs=-1, type=outputs.Command(), required=True, metavar="-- COMMAND...")
 def command(impl, tuning, force, check, tolerance, ignore, mpi, output, json_to, command):
     """Find, in few runs, the collective, implementation and size that change what a program prints,
     or make it crash.

@@ -42,7 +42,11 @@ folder, and long runs are ended early: it must not matter if it leaves files hal
     "Time for everything, such as 90s, 2m, 1h. More time finds smaller gains. A run of the program"
     " that began before may end after it, at most by the time of one plain run.",
 )
-@shared.folder("crestacoll-explore", "Folder for report, rules and all intermediate results.")
+@shared.folder(
+    "crestacoll-explore",
+    "Folder for report, rules and all intermediate results.",
+    ("state.json", "lock", "input", "report.html", "rules", "tuning.json", "runs/*/*"),
+)
 @click.option(
     "--compare",
     metavar="CMD",
@@ -70,7 +74,7 @@ folder, and long runs are ended early: it must not matter if it leaves files hal
 )
 @click.option("--mpi", metavar="NAME", help="MPI family of the program, as in `crestacoll run`.")
 @json_option
-@click.argument("command", nargs=-1, type=click.Path(), metavar="[-- COMMAND...]")
+@click.argument("command", nargs=-1, type=outputs.Command(), metavar="[-- COMMAND...]")
 def command(budget, output, compare, keep_rounding, resume, steps, margin, mpi, json_to, command):
     """Find the best choice of implementations for a program, prove it, and explain it.
 

@@ -32,7 +32,7 @@ hosts have too few slots."""
     type=outputs.Input(exists=True, dir_okay=False),
     help="Hosts with names: lines NAME slots=16, NAME:16, or NAME for each rank.",
 )
-@options.folder("crestacoll-place", "Folder for the files that launchers read.")
+@options.folder("crestacoll-place", "Folder for the files that launchers read.", files.NAMES)
 @json_option
 def command(file, hosts, hostfile, output, json_to):
     """Find an order of the ranks that keeps most bytes inside nodes, from the communicators and

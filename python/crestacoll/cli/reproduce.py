@@ -71,7 +71,7 @@ def settings_of(data, impl, folder):
 @click.option("--impl", metavar="IMPL", help="Another implementation than that of FILE.")
 @click.option("--mpi", "mpi", metavar="NAME", help="Build to use; default: that of FILE's MPI.")
 @json_option
-@click.argument("launch", nargs=-1, type=click.Path(), metavar="[-- LAUNCHER...]")
+@click.argument("launch", nargs=-1, type=outputs.Command(), metavar="[-- LAUNCHER...]")
 def command(file, impl, mpi, json_to, launch):
     """Make the call of FILE again, by the implementation that ran it and by the MPI's own call, and
     compare. `crestacoll run --validate` writes such files.

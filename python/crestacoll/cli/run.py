@@ -120,7 +120,7 @@ the command runs as without crestacoll, and one line says so."""
 @click.option("--no-check", is_flag=True, help="Do not fail if no rank loaded crestacoll.")
 @click.option("--dry-run", is_flag=True, help="Print the command that would run, and stop.")
 @json_option
-@click.argument("command", nargs=-1, type=click.Path(), required=True, metavar="-- COMMAND...")
+@click.argument("command", nargs=-1, type=outputs.Command(), required=True, metavar="-- COMMAND...")
 def command(
     impl, tuning, profile, show_report, io_to, profile_wait, validate, log, mpi, no_check, dry_run,
     json_to, command, **watchdog,
@@ -146,7 +146,8 @@ def command(
         settings = validation.settings(settings, validate, folder)
         settings |= runfiles.setting("CRESTA_IO", io_to)
         settings |= tuning_settings(tuning, settings.pop("CRESTA_TUNING", ""))
-        runfiles.keep_tuning(settings, (profile, io_to, json_to))
+        given = {"CRESTA_PROFILE": profile, "CRESTA_IO": io_to}
+        runfiles.keep_inputs(click.get_current_context(), settings, given)
         reported = runfiles.to_report(settings, folder) if show_report else None
         settings = default_choice(settings)
         settings |= listen.asked(**watchdog)

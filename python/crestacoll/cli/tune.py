@@ -46,7 +46,11 @@ Exit codes: 0 it ended, whether something is gained or not; 2 wrong usage; 125 i
     help="Sizes and ranges, as in `crestacoll bench`.",
 )
 @shared.time("10m", "Time for everything, such as 90s, 10m, 1h. More time finds smaller gains.")
-@shared.folder("crestacoll-tune", "Folder for the tuning file and what was measured.")
+@shared.folder(
+    "crestacoll-tune",
+    "Folder for the tuning file and what was measured.",
+    ("state.json", "lock", "tuning.json", "native.json"),
+)
 @shared.keep_rounding
 @click.option(
     "--native",

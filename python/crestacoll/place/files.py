@@ -9,6 +9,10 @@ from crestacoll import outputs
 from crestacoll.ui import Problem
 
 PROGRAM = "./your_program"
+NAMES = (
+    "rankfile", "hydra-hosts", "hydra-rankmap", "hydra-blocks", "slurm-hosts", "MPICH_RANK_ORDER",
+    "README",
+)  # fmt: skip
 SEVERAL = "no -rankmap: it takes the blocks of a host for several nodes"
 
 
