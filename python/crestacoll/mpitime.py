@@ -146,6 +146,36 @@ def threads_beside(data):
     )
 
 
+def ahead(data):
+    """A sentence for each file that may keep calls from being counted. A file that crestacoll has
+    seen to hand one of its functions on hands on all of them.
+    """
+    calls = data["calls"]
+    files = {}
+    for name, path in calls.get("ahead", {}).items():
+        files.setdefault(path, []).append(name)
+    for call in calls["list"]:
+        path = call["site"] and calls["modules"][call["site"][0]]["path"]
+        if call["call"] in files.get(path, []):
+            del files[path]
+    return [
+        f"{word(path)} defines {some_of(names)} ahead of crestacoll: calls that it does not hand"
+        " on are not counted, and their time is outside MPI here."
+        for path, names in files.items()
+    ]
+
+
+def some_of(names):
+    """'MPI_Recv, MPI_Send, MPI_Wait and 26 more'"""
+    more = len(names) - 3
+    return ", ".join(names[:3]) + (f" and {more} more" if more > 0 else "")
+
+
+def notes(data):
+    """Sentences on what the picture does not show."""
+    return [sentence for sentence in (threads_beside(data), *ahead(data)) if sentence]
+
+
 def show_picture(data):
     """Ten lines: where the time of a rank goes."""
     made = table("time of a rank", ">seconds", ">of run")
@@ -154,8 +184,8 @@ def show_picture(data):
         for line, part, of_run in lines:
             made.add_row(f"  {line}", part, f"({of_run})")
     show_table(made)
-    if threads_beside(data):
-        out.print(threads_beside(data), soft_wrap=True)
+    for sentence in notes(data):
+        out.print(sentence, soft_wrap=True)
 
 
 DISTANCES = {None: "-", "node": "on node", "between": "between", "unknown": "not known"}

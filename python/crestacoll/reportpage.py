@@ -154,7 +154,7 @@ def calls_section(data):
         "heads": [*mpitime.HEADS, *(["peer"] if mpitime.has_distances(data) else [])],
         "lines": [[whole_words(cell) for cell in line] for line in lines],
         "more": len(data["calls"]["list"]) - len(lines),
-        "threads": mpitime.threads_beside(data),
+        "notes": mpitime.notes(data),
     }
 
 

@@ -13,6 +13,7 @@
 
 #include "calls/count.h"
 #include "calls/job.h"
+#include "calls/next.h"
 #include "calls/places.h"
 #include "calls/python.h"
 #include "core/profile_merge.h"
@@ -348,7 +349,9 @@ static void calls_put(FILE *file, void (*put_string)(FILE *, const char *))
         fprintf(file, i > 0 ? "," : "");
         calls_put_module(file, &all.modules[i], put_string);
     }
-    fprintf(file, "],\n \"list\": [");
+    fprintf(file, "],\n \"ahead\": ");
+    cco_calls_put_ahead(file, put_string, names, CCO_CALLS_FUNCTIONS);
+    fprintf(file, ",\n \"list\": [");
     for (int i = 0; i < all.sum.rows; i++) {
         fprintf(file, i > 0 ? "," : "");
         calls_put_row(file, &all.rows[i]);

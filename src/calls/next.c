@@ -2,6 +2,7 @@
 /* next.c - where a counted call goes on. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -44,4 +45,41 @@ void *cco_calls_next(const char *name, void **found)
     }
     __atomic_store_n(found, there, __ATOMIC_RELAXED);
     return there;
+}
+
+/* The file that an address is in; NULL where that is not known. */
+static const char *calls_file_of(const void *address)
+{
+    Dl_info info;
+    return address != NULL && dladdr(address, &info) != 0 ? info.dli_fname : NULL;
+}
+
+static const char here; /* in our file */
+
+/* The file whose definition of a function comes ahead of ours; NULL if ours is the first, or if
+ * that file is crestacoll's: it is linked into the program then, and hands every call on. */
+static const char *calls_ahead_of_us(const char *name)
+{
+    const char *ours = calls_file_of(&here);
+    const char *first = calls_file_of(dlsym(RTLD_DEFAULT, name));
+    const char *linked = calls_file_of(dlsym(RTLD_DEFAULT, "cresta_next_definition"));
+    const bool is_ahead = first != NULL && ours != NULL && strcmp(first, ours) != 0 &&
+                          (linked == NULL || strcmp(first, linked) != 0);
+    return is_ahead ? first : NULL;
+}
+
+void cco_calls_put_ahead(FILE *file, void (*put_string)(FILE *file, const char *text),
+                         const char *const *names, int count)
+{
+    const char *comma = "";
+    fprintf(file, "{");
+    for (int i = 0; i < count; i++) {
+        const char *path = calls_ahead_of_us(names[i]);
+        if (path == NULL)
+            continue;
+        fprintf(file, "%s\n  \"%s\": ", comma, names[i]);
+        put_string(file, path);
+        comma = ",";
+    }
+    fprintf(file, "}");
 }

@@ -78,14 +78,14 @@ static void calls_look_at(cco_calls_waited *waited, int i, MPI_Request request, 
 void cco_calls_look(cco_calls_waited *waited, int count, const MPI_Request *list)
 {
     bool before = false;
-    for (int i = 0; i < count; i++)
+    for (int i = 0; list != NULL && i < count; i++) /* without a list, the MPI says what is wrong */
         calls_look_at(waited, i, list[i], &before);
 }
 
 void cco_calls_look_fortran(cco_calls_waited *waited, int count, const MPI_Fint *list)
 {
     bool before = false;
-    for (int i = 0; i < count; i++)
+    for (int i = 0; list != NULL && i < count; i++)
         calls_look_at(waited, i, PMPI_Request_f2c(list[i]), &before);
 }
 

@@ -120,6 +120,9 @@ def calls():
         "suspended_us": 0.1e6,
         "threads": 3,
         "modules": [{"path": "/nowhere/app", "build_id": "00ff"}],
+        "ahead": {
+            f"MPI_{name}": "/opt/libtool.so" for name in ("Bsend", "Mprobe", "Probe", "Ssend")
+        },
         "list": [
             call("Init", "job", 0.5e6, [0, 4660]),
             call("Finalize", "job", 0.1e6),

@@ -8,12 +8,13 @@ import os
 import re
 import shutil
 import subprocess
+from pathlib import Path
 
 import api_runs
 import pytest
 from conftest import ROOT
 from crestacoll import mpitime, profiles, sites
-from library_runs import AS_ROOT, cached, each_build
+from library_runs import AS_ROOT, cached, each_build, good, run
 
 TABLE = ROOT / "api" / "mpi_calls.def"
 # In an mpi.h, and not in the standard any more.
@@ -150,6 +151,7 @@ def test_counts_times_and_places(crestacoll, build, tmp_path):
         assert ours[name][0] == calls, name
         assert 0.999 * us <= ours[name][1] <= 2 * wall_max, (name, ours[name][1], us, wall_max)
     assert set(ours) - set(theirs) == {"MPI_Finalize", "MPI_Request_free"}
+    assert data["calls"]["ahead"] == {}
     groups = mpitime.picture(data)
     wall = data["calls"]["wall_us"]["mean"]
     assert sum(us for _, us, _ in groups) == pytest.approx(wall, rel=1e-6)
@@ -186,6 +188,65 @@ def test_fortran_between_nodes(crestacoll, build, tmp_path, binding):
     for name in ("MPI_Send", "MPI_Recv", "MPI_Irecv", "MPI_Isend", "MPI_Iprobe"):
         assert calls[name]["distance"] == "between", name
     right_places(data, ROOT / "tests" / "fortran" / "calls_made.F90", NO_LINES)
+
+
+@each_build
+def test_a_tool_ahead_keeps_calls(build, tmp_path):
+    """A tool that is preloaded before crestacoll and calls the MPI's own: the profile says so."""
+    file = tmp_path / "p.json"
+    libraries = [f"lib{n}.so" for n in ("calls_shim", "crestacoll-calls", "crestacoll-preload")]
+    loaded = ":".join(str(build / "lib" / name) for name in libraries)
+    variables = {"CRESTA_PROFILE": str(file), "CALLS_SHIM": str(tmp_path / "shim")}
+    good(run(build, "calls_made", str(tmp_path / "f"), env=variables | {"LD_PRELOAD": loaded}))
+    data = profiles.load(file)
+    calls = data["calls"]["ahead"]
+    assert {Path(path).name for path in calls.values()} == {libraries[0]}
+    assert {"MPI_Send", "MPI_Win_fence"} <= set(calls) and "MPI_Request_free" not in calls
+    assert "MPI_Send" not in by_function(data) and "MPI_Request_free" in by_function(data)
+    (told,) = mpitime.ahead(data)
+    assert f"and {len(calls) - 3} more ahead of crestacoll" in told
+
+
+@each_build
+def test_a_linked_program(crestacoll, build, tmp_path):
+    """Collectives by crestacoll's own names count as those of the MPI that do the same; waits for
+    them are waits for collectives. Whatever runs them, they are counted once.
+    """
+    launch(crestacoll, build, "calls_linked")
+    data = profiles.load(tmp_path / "p.json")
+    counts = {name: calls for name, (calls, _) in by_function(data).items()}
+    assert counts == {
+        "MPI_Init": 2,
+        "MPI_Allreduce": 40,
+        "MPI_Iallreduce": 40,
+        "MPI_Waitall": 40,
+        "MPI_Ibarrier": 40,
+        "MPI_Wait": 40,
+        "MPI_Finalize": 2,
+    }
+    waits = [c for c in data["calls"]["list"] if c["part"] == "wait"]
+    assert {c["requests"] for c in waits} == {"collectives"}
+    assert data["calls"]["ahead"] == {}
+
+
+@each_build
+@pytest.mark.by_turns
+@pytest.mark.parametrize("impl", ["*=mpi", "*=p2p"])
+def test_a_tool_behind_sees_what_it_saw(build, tmp_path, impl):
+    """The count is no tool to crestacoll, which hands calls to the one behind it as before."""
+
+    def seen(*ahead):
+        libraries = [*ahead, "libcrestacoll-preload.so", "libwatcher.so"]
+        loaded = ":".join(str(build / "lib" / name) for name in libraries)
+        env = {"CRESTA_IMPL": impl, "CRESTA_FALLBACK": "silent", "LD_PRELOAD": loaded}
+        file = tmp_path / "p.json"
+        done = good(run(build, "watched_plain", "all", env=env | {"CRESTA_PROFILE": str(file)}))
+        return sorted(re.findall(r"watched: \w+ \d+", done.stdout)), profiles.load(file)
+
+    (without, alone), (with_it, counted) = seen(), seen("libcrestacoll-calls.so")
+    assert without == with_it and len(without) > 40
+    for one, other in zip(alone["records"], counted["records"], strict=True):
+        assert one["calls_total"] == other["calls_total"], one
 
 
 PYTHON = """\

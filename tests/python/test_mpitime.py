@@ -78,6 +78,19 @@ def test_threads_beside_the_main_one():
     assert not mpitime.threads_beside(alone)
 
 
+def test_files_that_may_keep_calls():
+    """Named, unless one of their functions was seen to be handed on; profiles of before lack it."""
+    (told,) = mpitime.ahead(profile())
+    assert told.startswith("/opt/libtool.so defines MPI_Bsend, MPI_Mprobe, MPI_Probe and 1 more ")
+
+    def hands_on(data):
+        data["calls"]["modules"].append({"path": "/opt/libtool.so", "build_id": None})
+        data["calls"]["list"].append(report_data.call("Ssend", "send", 1, [1, 8]))
+
+    assert mpitime.ahead(profile(hands_on)) == []
+    assert mpitime.ahead(profile(lambda d: d["calls"].pop("ahead"))) == []
+
+
 def test_as_json():
     data = mpitime.as_json(profile())
     assert sum(group["us"] for group in data["mpi_time"]) == pytest.approx(16e6)

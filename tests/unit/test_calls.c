@@ -9,6 +9,7 @@
 
 #include "calls/count.c"
 #include "calls/merge.c"
+#include "calls/next.c"
 #include "calls/python.c"
 #include "calls/requests.c"
 #include "testing/testing.h"
@@ -148,6 +149,9 @@ static void kinds_of_requests(void)
     cco_calls_begun(list[1], CCO_CALLS_OF_IO);
     CHECK(kind_of(3, list, &waited) == CCO_CALLS_OF_SEVERAL, "a message and a file");
     CHECK(kind_of(2, list + 1, &waited) == CCO_CALLS_OF_IO, "a file");
+    CHECK(kind_of(2, NULL, &waited) == CCO_CALLS_OF_MESSAGES, "no requests");
+    CHECK(kind_of(-1, list, &waited) == CCO_CALLS_OF_MESSAGES, "a wrong number");
+    kind_of(2, list + 1, &waited);
     cco_calls_ended(&waited, list + 1); /* a test that found it open */
     CHECK(cco_calls_others == 1, "%d open", cco_calls_others);
     list[1] = MPI_REQUEST_NULL;
