@@ -15,7 +15,6 @@ SENTENCES = {
     r" \(95 % interval ([-\d.]+) to ([-\d.]+) %\)\.",
     "not-faster": r"No (?:other )?choice makes a (?:time step|whole run) of this program more than"
     r" ([\d.]+) % faster",
-    "small": r"The collectives for which there is a choice take ([\d.]+) % of this program's time",
     "undecided": r"Not enough time",
 }
 AHEAD = re.compile(r"So far (\S+) is ahead, by ([\d.]+) % of")
@@ -52,14 +51,14 @@ def complaints(truth, text, result):
     best = max(0.0, *(low for low, _ in true.values()))
     most = max(high for _, high in true.values())
     found, wrong = said(text), [f"says '{word}'" for word in NEVER if word in flat]
-    kinds = {"not-faster" if kind == "small" else kind for kind, _ in found}
+    kinds = {kind for kind, _ in found}
     if kinds != {result["verdict"]}:
         wrong.append(f"the text has {sorted(kinds)}, the file {result['verdict']}")
     for kind, values in found:
         numbers = [float(v) / 100 for v in values]
         if kind == "faster" and not least_faster(numbers, best, most):
             wrong.append(f"faster by {values[0]} %, but the truth is {best:.3f} to {most:.3f}")
-        if kind in ("not-faster", "small") and numbers[0] + TOLERANCE < best:
+        if kind == "not-faster" and numbers[0] + TOLERANCE < best:
             wrong.append(f"not faster than {values[0]} %, but one arm is by {best:.3f}")
     wrong += [f"ahead: {a}" for a, _ in AHEAD.findall(flat) if true_most(true, a) <= 0]
     wrong += [f"probably faster by {g} %" for g in PROBABLY.findall(flat) if most <= 0]

@@ -71,7 +71,7 @@ def not_faster_in_the_proof(screen):
 def collectives_take_little(screen):
     """Nothing was to be tried."""
     bound = _bound(gain=0.0038, of="run", candidates=0)
-    time = {"outside": 0.9962, "waiting": 0.001, "transfer": 0.0028}
+    time = {"outside": 0.9962, "waiting": 0.001, "transfer": 0.0028, "calls": 1600}
     _say(screen, _found("not-faster", bound=bound, time=time))
 
 

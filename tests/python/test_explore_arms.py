@@ -28,6 +28,7 @@ DESCRIPTION = {
 def record(**changes):
     made = {"collective": "alltoall", "mode": "blocking", "communicator": "row", "processes": 2}
     made |= {"bytes_min": 4096, "bytes_max": 8191, "implementation": "mpi", "ranks": 2, "calls": 1}
+    made |= {"calls_total": 2}
     made |= {"nodes": None, "time_us": {"mean": 5e5}, "wait_us": {"mean": 1e5}}
     return made | changes
 
@@ -78,6 +79,7 @@ def test_where_the_time_goes():
         "outside": pytest.approx(0.625),
         "waiting": pytest.approx(0.05),
         "transfer": pytest.approx(0.325),
+        "calls": 4,
     }
 
 

@@ -2,16 +2,22 @@
 """What an exploration says of its arms, in the terminal and on its page."""
 
 import math
+import sys
 from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 import report_data
+from conftest import ROOT
 
 from crestacoll import builds, explainshow, intervals, racestats, schemas
 from crestacoll.explore import arms, calldata, draw, outcome, page, progress, verdict, words
 from crestacoll.racestats import Difference
+
+sys.path.insert(0, str(ROOT / "tools"))
+
+import explore_judge  # noqa: E402
 
 FASTER = Difference(-0.2, -0.25, -0.15, -0.2, True, 30)
 SLOWER = Difference(0.1, 0.05, 0.15, 0.1, True, 30)
@@ -184,9 +190,24 @@ def test_a_bound_is_rounded_up():
     found = undecided(shm=None, os=None) | {"verdict": "not-faster"}
     found["bound"] |= {"gain": 0.01201, "open": []}
     assert "a time step of this program more than 1.3 % faster" in words.headline(found)
-    found["bound"] |= {"candidates": 0, "gain": 0.0001}
-    assert "for which there is a choice take 0.1 % of" in words.headline(found)
     assert words.at_most(0.013) == "1.3 %"
+
+
+def test_a_bound_without_candidates_is_one_of_the_three_verdicts():
+    """What the collectives cost in the run that was profiled, and in how many calls."""
+    found = undecided() | {"verdict": "not-faster", "ranks": 4}
+    found["bound"] |= {"gain": 0.0001, "of": "run"}
+    told = words.headline(found)
+    assert told.startswith("No choice makes a whole run of this program more than 0.1 % faster")
+    assert explore_judge.said(told) == [("not-faster", ("0.1",))]
+    found["time"] = {"outside": 0.9999, "waiting": 0.0, "transfer": 0.0001, "calls": 800}
+    assert "took 0.1 % of the time of the profiled run (800 calls on 4 ranks), so" in words.details(found)[0]
+    found |= {"verdict": "undecided"}
+    found["bound"] |= {"gain": 0.072}
+    assert "Not enough time to say whether a choice" in words.headline(found)
+    assert "took 7.2 % of the time of the profiled run" in words.details(found)[0]
+    assert "no kind of call took 1.0 %" in words.details(found)[0]
+    assert "--margin 8 would" in words.details(found)[0]
 
 
 @pytest.mark.parametrize("gain, scatter", [(0.0, 0.05), (0.0, 0.2), (0.1, 0.2)])

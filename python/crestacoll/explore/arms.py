@@ -209,7 +209,8 @@ def points_of(profile, keep_rounding=False, begins=False, named=True, least=None
 
 def time_parts(profile):
     """Where the time of the run goes, in fractions: outside collectives, waiting for late ranks
-    (at least: only where it was measured), and the rest of the time in collectives (at most).
+    (at least: only where it was measured), and the rest of the time in collectives (at most);
+    and the calls of all ranks.
     """
     wall = profile["wall_s"] * 1e6 * profile["ranks"]
     inside = waiting = 0.0
@@ -218,7 +219,9 @@ def time_parts(profile):
         waiting += (r["wait_us"] or {"mean": 0.0})["mean"] * r["ranks"]
     inside, waiting = (min(1.0, x / wall) if wall else 0.0 for x in (inside, waiting))
     waiting = min(waiting, inside)
-    return {"outside": 1 - inside, "waiting": waiting, "transfer": inside - waiting}
+    calls = sum(r["calls_total"] for r in profile["records"])
+    parts = {"outside": 1 - inside, "waiting": waiting, "transfer": inside - waiting}
+    return parts | {"calls": calls}
 
 
 def spans_nodes(point):

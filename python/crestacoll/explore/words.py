@@ -53,16 +53,27 @@ def faster(found):
 
 def not_faster(found):
     bound = found["bound"]
-    if not bound["candidates"]:
-        return (
-            f"The collectives for which there is a choice take {at_most(bound['gain'])} of this"
-            " program's time: no choice makes it faster by more."
-        )
     calls = ", by the time of its calls" if found.get("by") == "calls" else ""
     other = "other " if found["rejected"] else ""
     return (
         f"No {other}choice makes {timed(found)} of this program more than {at_most(bound['gain'])}"
         f" faster{calls}: keep the MPI's own collectives."
+    )
+
+
+def nothing_to_try(found):
+    """Why there were no candidates: what the collectives cost in the run that was profiled."""
+    bound, calls = found["bound"], (found["time"] or {}).get("calls")
+    run = f" ({counted(calls, 'call')} on {counted(found['ranks'], 'rank')})" if calls else ""
+    cost = (
+        "the collectives for which there is a choice took"
+        f" {at_most(bound['gain'])} of the time of the profiled run{run}"
+    )
+    if found["verdict"] == NOT_FASTER:
+        return f"Nothing had to be tried: {cost}, so even free ones would save no more."
+    return (
+        f"Nothing was tried: {cost}, but no kind of call took {percent(arms.SHARE)}. No choice can"
+        f" save more; --margin {math.ceil(100 * bound['gain'])} would take that as the answer."
     )
 
 
@@ -74,9 +85,10 @@ def undecided(found):
             f" {percent(step['gain'])} less time under the best choice ({interval(step)}), but"
             f" {lacking(found)}"
         )
-    if not found["bound"]["open"] and found["bound"]["gain"] is not None:
+    bound = found["bound"]
+    if bound["candidates"] and not bound["open"] and bound["gain"] is not None:
         return (
-            f"Not enough time: at most {at_most(found['bound']['gain'])} can be gained by what was"
+            f"Not enough time: at most {at_most(bound['gain'])} can be gained by what was"
             " tried, but not everything was."
         )
     other = "another" if found["rejected"] else "a"
@@ -105,8 +117,9 @@ def not_kept(found):
 
 
 def timed(found, article="a"):
-    """What the proof timed."""
-    return f"{article} {'whole run' if found.get('by') == 'calls' else 'time step'}"
+    """What the proof timed, or the profile where nothing had to be tried."""
+    whole = found.get("by") == "calls" or (found["bound"] or {}).get("of") == "run"
+    return f"{article} {'whole run' if whole else 'time step'}"
 
 
 def claim(difference):
@@ -153,7 +166,7 @@ def excluded(found):
     """What intervals say of the candidates, where no choice is proved faster."""
     bound = found["bound"]
     if bound is None or not bound["candidates"]:
-        return []
+        return [nothing_to_try(found)] if bound and bound["gain"] is not None else []
     if found["verdict"] == NOT_FASTER:
         tried = counted(bound["candidates"], "choice")
         return [f"Tried: {tried}. The 99.5 % interval of each excludes a larger gain."]
