@@ -16,6 +16,7 @@ import contextlib
 import difflib
 import importlib.util
 import inspect
+import io
 import json
 import os
 import re
@@ -56,6 +57,27 @@ class Screen:
         self.say(ran.output)
         if ran.exit_code:
             self.say(f"(exit code {ran.exit_code})")
+
+    def printed(self, function, *arguments):
+        """What a part of a command prints, on both streams."""
+        text = io.StringIO()
+        try:
+            with contextlib.redirect_stdout(text), contextlib.redirect_stderr(text):
+                function(*arguments)
+        finally:
+            if text.getvalue():
+                self.say(text.getvalue())
+
+    def refused(self, function, *arguments):
+        """A part of a command that ends it: what it says, and the exit code."""
+        from crestacoll.ui import Problem
+
+        try:
+            self.printed(function, *arguments)
+        except Problem as e:
+            self.say(f"crestacoll: {e.message}\n(exit code {e.exit_code})")
+        except SystemExit as e:
+            self.say(f"(exit code {e.code})")
 
     def say(self, text):
         """More text."""

@@ -289,8 +289,9 @@ def cut_short(result):
     if not short:
         return []
     missed = " or a rank missed the agreed start" * (short[0].get("timing") == "synchronised")
+    lines, have = counted(len(result.records), "line"), "has" if len(short) == 1 else "have"
     return [
-        f"# {len(short)} of {len(result.records)} lines have fewer samples than the"
+        f"# {len(short)} of {lines} {have} fewer samples than the"
         f" {short[0]['samples_asked']} asked for: the time budget ended (--budget){missed}"
     ]
 

@@ -64,8 +64,9 @@ def of_job(call, ranks):
 
 def split_collectives(data, total):
     """{line: us} of the time in blocking collectives: the records know how much of theirs is
-    waiting. What they do not have is the set-up of communicators by crestacoll. They alone have
-    the collectives of a program that is statically linked to crestacoll.
+    waiting, and a rank alone waits for nobody. What they do not have is the set-up of communicators
+    by crestacoll. They alone have the collectives of a program that is statically linked to
+    crestacoll.
     """
     recorded = known = waiting = 0.0
     for r in data["records"]:
@@ -76,7 +77,11 @@ def split_collectives(data, total):
         if r["wait_us"]:
             known += share * r["time_us"]["mean"]
             waiting += share * min(r["wait_us"]["mean"], r["time_us"]["mean"])
+        elif r["processes"] == 1:
+            known += share * r["time_us"]["mean"]
     total = max(total, recorded)
+    if data["ranks"] == 1:
+        return {ITSELF: total}
     scale = min(1.0, total / known) if known else 0.0
     return {
         WAITING: scale * waiting,

@@ -187,7 +187,8 @@ def waiting_legend(data):
         return ""
     clocks = data["clocks"]
     worst = max((c["error_us"] for c in clocks), default=0.0)
-    error = f" and the error of {len(clocks)} clocks, {seconds(worst)} a call" if worst else ""
+    counted_clocks = counted(len(clocks), "clock")
+    error = f" and the error of {counted_clocks}, {seconds(worst)} a call" if worst else ""
     return (
         "waiting: part of the time before the last rank arrived, from the sampled calls, and half"
         f" of its 95 % interval{error}; itself: the rest of the time; "
@@ -200,10 +201,12 @@ def untimed(data):
     if not found:
         return ""
     calls, timed = sum(r["calls"] for r in found), sum(r["time_us"]["timed"] for r in found)
+    was = "was" if timed == 1 else "were"
     worst = max(r["time_us"]["error"] / max(r["time_us"]["mean"], 1e-9) for r in found)
     return (
-        f"{timed} of {calls} calls of a rank in {counted(len(found), 'line')} were timed, because"
-        " they follow each other closely; the others count as long as these: the time of a rank"
+        f"{timed} of {calls} calls of a rank in {counted(len(found), 'line')} {was} timed,"
+        " because they follow each other closely; the others count as long as these: the time of a"
+        " rank"
         f" may be wrong by {100 * worst:.1f} %"
     )
 
@@ -270,6 +273,9 @@ def show(data, top=None):
             *(between.cells(r) if several else []),
         )
     out.print(heading(data), soft_wrap=True)
+    if not records:
+        out.print("No call of a collective was recorded.", soft_wrap=True)
+        return
     if several:
         out.print(between.sentence(data), soft_wrap=True)
     show_table(made)

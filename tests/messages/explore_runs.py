@@ -5,7 +5,6 @@ from pathlib import Path
 
 from crestacoll.explore import hang, reasons, runs, words
 from crestacoll.rollcall import records
-from crestacoll.ui import Problem
 
 RULE = "-" * 74
 MISSING = f"{RULE}\nmpirun was unable to launch the specified application as it could not access\n"
@@ -21,13 +20,6 @@ def _ended(code, stderr="", why="ended", hang="", loaded=True):
     if loaded:
         (folder / "loaded").write_text("0.1.0\n", encoding="utf-8")
     return runs.Ended(code, 3.0, why, folder, hang)
-
-
-def _refused(screen, function, *arguments):
-    try:
-        function(*arguments)
-    except Problem as e:
-        screen.say(f"crestacoll: {e.message}\n(exit code {e.exit_code})\n")
 
 
 def _rank(rank, call):
@@ -47,20 +39,20 @@ def the_plain_program_fails(screen):
         (139, "", {}),
         (143, "", {"why": "hangs", "hang": hang.said(odd, 5)}),
     ):
-        _refused(screen, reasons.judge_plain, _ended(code, stderr, **more), 5.0)
+        screen.refused(reasons.judge_plain, _ended(code, stderr, **more), 5.0)
 
 
 def a_failure_under_rules(screen):
     """The plain program runs again."""
     before = "under the rules the program did not end in 8 s"
-    _refused(screen, reasons.need_innocence, _ended(9, "no memory\n"), before)
+    screen.refused(reasons.need_innocence, _ended(9, "no memory\n"), before)
     said = "crestacoll: CRESTA_IMPL=@rules: cannot read this file: No such file or directory\n"
-    _refused(screen, reasons.need_settings, _ended(2, said, loaded=False))
+    screen.refused(reasons.need_settings, _ended(2, said, loaded=False))
 
 
 def no_time_to_compare(screen):
     """The program had not ended when the budget was spent."""
-    _refused(screen, reasons.no_time, 1.0)
+    screen.refused(reasons.no_time, 1.0)
 
 
 def too_few_comparisons(screen):
@@ -68,12 +60,12 @@ def too_few_comparisons(screen):
     seen = {"runs": 2, "calls": 600, "name": "allreduce", "inside": 0.003}
     for inside in (0.003, 0.3):
         lacks = reasons.no_rhythm("its calls do not repeat")
-        _refused(screen, reasons.no_turns, lacks, seen | {"inside": inside})
+        screen.refused(reasons.no_turns, lacks, seen | {"inside": inside})
 
 
 def one_rank(screen):
     """There is nobody to communicate with."""
-    _refused(screen, reasons.need_collectives, {"ranks": 1, "records": []})
+    screen.refused(reasons.need_collectives, {"ranks": 1, "records": []})
 
 
 def answers(screen):

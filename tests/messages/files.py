@@ -1,7 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What is said of files that cannot be written, or must not be."""
 
+import fcntl
+from unittest import mock
+
 import report_data
+
+from crestacoll.explore import state
 
 
 def full_disk(screen):
@@ -22,6 +27,18 @@ def inputs_are_no_outputs(screen):
     screen.crestacoll("run", "--profile", "p.json", "--io", "p.json", "--", "true")
     screen.crestacoll("run", "--profile", "p.json", "--", "./app", "p.json")
     screen.crestacoll("explore", "--json=p.json", "--", "./app", "--input=p.json")
+
+
+def a_folder_of_another_command(screen):
+    """It is locked, or holds an exploration."""
+    screen.write("lock", "process 4711 on node7")
+    with mock.patch.object(fcntl, "lockf", side_effect=BlockingIOError):
+        screen.refused(state.new, ".", ["./app"], {})
+    with state.new("other", ["./app"], {}):
+        pass
+    screen.refused(state.new, "other", ["./app"], {})
+    screen.refused(state.resumed, "other", ["./another"])
+    screen.refused(state.resumed, "nowhere", ["./app"])
 
 
 def a_word_that_may_be_both(screen):

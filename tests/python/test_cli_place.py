@@ -141,3 +141,10 @@ def test_a_folder_that_cannot_be_made_is_named(tmp_path):
     (tmp_path / "placed").write_text("a file")
     shown = place(tmp_path, place_data.grid(2, 4), "--hosts", "2x4")
     assert shown.exit_code == 125 and "cannot write" in shown.output
+
+
+def test_one_host_is_not_each_of_several(tmp_path):
+    shown = place(tmp_path, place_data.grid(2, 2), "--hosts", "1x4").output
+    assert shown.startswith("4 ranks on 1 host\n")
+    assert "nothing to gain: all ranks are on one host" in shown
+    assert "host0 stands for the host of the job: replace it in" in shown

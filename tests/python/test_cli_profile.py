@@ -195,3 +195,19 @@ def test_what_is_no_profile_is_refused(text, tmp_path, crestacoll):
     shown = crestacoll("report", "p.json")
     assert shown.returncode == 125 and "p.json" in shown.stderr
     assert "Traceback" not in shown.stderr
+
+
+def test_a_profile_without_collectives_has_no_table(capsys):
+    profiles.show(report_data.profile() | {"records": [], "wall_s": 0.0})
+    told = capsys.readouterr().out
+    assert "- of the time in collectives" in told and "No call of a collective was" in told
+    assert "waiting" not in told
+
+
+def test_numbers_of_one():
+    """Words that follow a number follow 1, too."""
+    once = report_data.record("alltoall", "row", 8, 2e6) | {"calls": 2}
+    once["time_us"] = once["time_us"] | {"timed": 1, "error": 2e5}
+    assert profiles.untimed({"records": [once]}).startswith("1 of 2 calls of a rank in 1 line was")
+    data = report_data.profile() | {"clocks": [{"error_us": 3.0}]}
+    assert " and the error of 1 clock, 3 us a call" in profiles.waiting_legend(data)

@@ -116,7 +116,7 @@ def test_a_picture(tmp_path):
         ("bcast -n 8 --plot nosuch/a.png", "no such folder"),
         ("bcast -n 8x", "expected numbers of ranks"),
         ("bcast -n 8 --skew often", "expected uniform:TIME"),
-        ("bcast", "expected COLLECTIVE, --ranks and --machine"),
+        ("bcast", "expected COLLECTIVE or --profile FILE, with --ranks and --machine"),
         ("bcast -n 8 --machine nosuch.json", "cannot read the machine file nosuch.json"),
     ],
 )

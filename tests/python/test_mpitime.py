@@ -39,6 +39,24 @@ def test_the_picture_adds_up_to_the_run():
     assert sums[mpitime.SUSPENDED] == pytest.approx(0.1e6)
 
 
+def test_who_is_alone_waits_for_nobody():
+    """One rank, and a communicator of one process: nothing is `waiting or not`."""
+
+    def change(ranks, processes):
+        def changed(data):
+            one = report_data.record("alltoall", "self", 8, 1e6, share=None, processes=processes)
+            data |= {"ranks": ranks, "records": [one | {"ranks": ranks}]}
+            data["calls"]["list"] = [report_data.call("Alltoall", "collective", 1e6, ranks=ranks)]
+
+        return changed
+
+    for ranks, processes in ((1, 1), (4, 1)):
+        groups = {g: lines for g, _, lines in mpitime.picture(profile(change(ranks, processes)))}
+        assert groups[mpitime.COLLECTIVES] == pytest.approx({mpitime.ITSELF: 1e6}), ranks
+    groups = {g: lines for g, _, lines in mpitime.picture(profile(change(4, 4)))}
+    assert groups[mpitime.COLLECTIVES] == pytest.approx({mpitime.EITHER: 1e6})
+
+
 def test_collectives_are_split_by_the_records():
     """Waiting and the rest are those of the records; what the records do not have is not known; and
     what they alone have (a program that is statically linked) is not outside.

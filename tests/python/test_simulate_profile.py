@@ -236,7 +236,7 @@ def test_what_does_not_go_together(tmp_path, words, text):
 def test_options_of_a_profile_need_one():
     words = ["simulate", "-n", "8", "--machine", "none"]
     ran = CliRunner().invoke(cli.main, words)
-    assert ran.exit_code == 2 and "--profile FILE instead of COLLECTIVE" in ran.output
+    assert ran.exit_code == 2 and "COLLECTIVE or --profile FILE" in ran.output
     ran = CliRunner().invoke(cli.main, [*words, "alltoall", "--scaling", "strong"])
     assert ran.exit_code == 2
     assert "--scaling goes with --profile, not with COLLECTIVE (alltoall)" in ran.output

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: BSD-3-Clause
-import json
 import os
 import sys
 
@@ -102,7 +101,7 @@ def tell(data, impl, code, found, json_to):
     elif found["differ"]:
         print(f"{name}: it differs again")
     elif found["checked"] == 0:
-        print(f"{name}: not checked here: {json.dumps(found)}")
+        print(f"{name}: it was not checked here; a message above says why")
     else:
         print(f"{name}: no difference here: it may depend on calls before it, or on time")
     sys.exit(WRONG if found["differ"] else 0)

@@ -327,7 +327,7 @@ def agree(found, launcher_name, launcher_family):
     if len(found) > 1:
         raise Problem(
             "the programs use different MPIs: "
-            + ", ".join(f"{name} {FAMILY_NAMES[f]}" for f, name in found.items())
+            + ", ".join(f"{name} uses {FAMILY_NAMES[f]}" for f, name in found.items())
         )
     program_family = next(iter(found), None)
     if (
@@ -406,8 +406,9 @@ def finish(job, code, version, no_check, files):
             NOT_LOADED,
         )
     if files.missing:
+        were = "was" if len(files.missing) == 1 else "were"
         raise Problem(
-            f"the program ended, but {' and '.join(files.missing)} was not written: either a"
+            f"the program ended, but {' and '.join(files.missing)} {were} not written: either a"
             " message above says why, or the program did not reach MPI_Finalize",
             NOT_LOADED,
         )

@@ -224,8 +224,7 @@ def command(
         return
     if not ((collective or profile_name) and ranks and machine_name):
         raise Problem(
-            "expected COLLECTIVE, --ranks and --machine; --profile FILE instead of COLLECTIVE; or"
-            " --calibrate",
+            "expected COLLECTIVE or --profile FILE, with --ranks and --machine; or --calibrate",
             USAGE,
         )
     machine = machines.load(machine_name)

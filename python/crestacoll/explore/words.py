@@ -260,7 +260,8 @@ def printed(told):
         return f"The program does not print the same with and without the rules. {files}"
     count, plains = counted(told["words"], "word"), told["plain_runs"]
     out = told["left_out"]
-    left = f" {out} more differ between plain runs as well, such as times." if out else ""
+    differ = "differs" if out == 1 else "differ"
+    left = f" {out} more {differ} between plain runs as well, such as times." if out else ""
     if not told["words"]:
         return f"The answers were not compared: no two plain runs print the same. {files}"
     if told["same"]:

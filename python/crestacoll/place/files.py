@@ -150,8 +150,8 @@ def caution(hosts):
     """What has to be done before the files can be used."""
     if all(host.named for host in hosts):
         return []
-    last = hosts[-1].name
-    return [
-        f"{hosts[0].name} to {last} stand for the hosts of the job: replace them in slurm-hosts and"
-        " hydra-*, or give --hostfile FILE."
-    ]
+    first, last = hosts[0].name, hosts[-1].name
+    what = f"{first} to {last} stand for the hosts of the job: replace them"
+    if first == last:
+        what = f"{first} stands for the host of the job: replace it"
+    return [f"{what} in slurm-hosts and hydra-*, or give --hostfile FILE."]

@@ -62,7 +62,7 @@ def of_line(path, number, text):
     options = dict(word.split("=", 1) for word in found["rest"].split())
     slots = found["colon"] or options.get("slots", "1")
     if not slots.isdecimal() or not 0 < int(slots) <= MOST:
-        raise Problem(f"{path}, line {number}: {slots} is not a number of slots")
+        raise Problem(f"{path}, line {number}: '{slots}' is not a number of slots")
     return found["name"], int(slots)
 
 
@@ -70,7 +70,9 @@ def sizes(hosts, ranks, file):
     """Ranks on each host when they fill the hosts in order; hosts without ranks are left out."""
     slots = sum(host.slots for host in hosts)
     if slots < ranks:
-        raise Problem(f"the hosts have {slots} slots, {file} has {counted(ranks, 'rank')}")
+        raise Problem(
+            f"the hosts have {counted(slots, 'slot')}, {file} has {counted(ranks, 'rank')}"
+        )
     taken, left = [], ranks
     for host in hosts:
         taken.append(min(host.slots, left))

@@ -50,7 +50,8 @@ def show_outcome(data):
     sizes = sorted({len(host["ranks"]) for host in data["hosts"]})
     each = str(sizes[0]) if len(sizes) == 1 else f"{sizes[0]} to {sizes[-1]}"
     hosts = counted(len(data["hosts"]), "host")
-    out.print(f"{counted(data['ranks'], 'rank')} on {hosts}, {each} on each")
+    each = f", {each} on each" if len(data["hosts"]) > 1 else ""
+    out.print(f"{counted(data['ranks'], 'rank')} on {hosts}{each}")
     made = table(
         *("communicator", ">how many", ">bytes", ">between nodes", ">placed"),
         *(">nodes of one", ">placed"),
@@ -80,6 +81,8 @@ def show_outcome(data):
 
 def sentence(data):
     between = data["between_nodes"]
+    if len(data["hosts"]) == 1:
+        return "nothing to gain: all ranks are on one host; the order stays as it is"
     if not between["before"]:
         return "nothing to gain: no bytes cross between nodes; the order stays as it is"
     if not data["gained"]:

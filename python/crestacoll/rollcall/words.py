@@ -104,7 +104,7 @@ def place(process):
         return "in no call that crestacoll sees, and was in none before"
     if not thread.inside:
         return (
-            "computing, or in a call that crestacoll does not see; its last was"
+            "computing, or in a call that crestacoll does not see; the last was"
             f" {call(thread.now)}"
         )
     text = f"in {call(thread.now)}{step(thread)}"

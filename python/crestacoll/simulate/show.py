@@ -40,7 +40,8 @@ def panels(points):
     """{title: points that are compared}, in their order."""
     found = {}
     for p in points:
-        size = "" if p["collective"] == "barrier" else f" of {format_size(p['bytes'])} bytes"
+        size = counted(format_size(p["bytes"]), "byte")
+        size = "" if p["collective"] == "barrier" else f" of {size}"
         where = f" on {p['topology']}" if p.get("topology") else ""
         ranks = counted(p["ranks"], "rank")
         found.setdefault(f"{p['collective']}{size}, {ranks}{where}", []).append(p)
@@ -105,7 +106,9 @@ def save_plot(points, machine, path):
     figure, grid = plt.subplots(1, len(groups), figsize=size, squeeze=False, layout="constrained")
     for axes, ((collective, value), mine) in zip(grid.flat, groups.items()):
         panel(axes, mine, over, plots)
-        what = f"{counted(value, 'rank')}" if over == "bytes" else f"{format_size(value)} bytes"
+        what = (
+            counted(value, "rank") if over == "bytes" else counted(format_size(value), "byte")
+        )
         axes.set_title(f"{collective}, {what}", fontsize=10)
     lines = textwrap.fill(caption(machine), 90 * len(groups))
     figure.suptitle(lines, fontsize=9)
