@@ -139,7 +139,7 @@ static int run_of_mpi(const cco_repeat *again, const void *sendbuf, void *recvbu
     cco_call whole = call != NULL ? *call : again->cached->call;
     whole.sendbuf = sendbuf;
     whole.recvbuf = recvbuf;
-    return cco_native_blocking(cco_natives_for(&whole), &whole);
+    return cco_model_mpi.run(again->state, &again->cached->way, &whole);
 }
 
 /* Whether arguments like these, which the MPI took, always mean the same to it; also by which of

@@ -111,6 +111,7 @@ static void shm_rings_let_go(cco_shm_rings *r, cco_shm_part part)
             mark = r->rings[i].call;
     for (int i = first_ring[part]; i < first_ring[part + 1]; i++)
         cco_slot_ring_close(&r->rings[i], mark);
+    r->segments[part].seats[first->rank].mpi_calls = 0;
     cco_pool_keep(&r->segments[part], mark, first->rank);
 }
 

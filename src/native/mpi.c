@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* model "mpi": the MPI's own blocking call. */
+/* model "mpi": the MPI's own blocking call.  Ranks that share memory count it, for those that wait
+ * there in another call; not where only the MPI is chosen, since some may go there straight. */
+#include "core/comm.h"
 #include "native/calls.h"
 #include "native/models.h"
 
 static int mpi_run(struct cco_comm *state, const cco_way *way, const cco_call *call)
 {
-    (void)state, (void)way;
+    (void)way;
+    if (state->seats != NULL && !(state->plain_choices >> call->coll & 1))
+        __atomic_add_fetch(&state->seats[state->rank].mpi_calls, 1, __ATOMIC_RELEASE);
     return cco_native_blocking(cco_natives_for(call), call);
 }
 

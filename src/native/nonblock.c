@@ -22,19 +22,15 @@ static int start_and_wait(cco_comm *state, const cco_call *call)
     return rc == MPI_SUCCESS ? cco_wait_watched(state, &request) : rc;
 }
 
-static int run_reduction(cco_comm *state, const cco_call *call)
-{
-    return cco_is_ours(call->coll) ? cco_neighbor_reduce_politely(call)
-                                   : start_and_wait(state, call);
-}
-
 static int nonblock_reduce(cco_comm *state, const cco_call *call)
 {
-    if (!cco_native_holds(call))
-        return run_reduction(state, call);
-    cco_progress_thread_hold_call(true);
-    const int rc = run_reduction(state, call);
-    cco_progress_thread_hold_call(false);
+    const bool holds = cco_native_holds(call);
+    if (holds)
+        cco_progress_thread_hold_call(true);
+    const int rc = cco_is_ours(call->coll) ? cco_neighbor_reduce_politely(call)
+                                           : start_and_wait(state, call);
+    if (holds)
+        cco_progress_thread_hold_call(false);
     return rc;
 }
 

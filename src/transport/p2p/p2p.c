@@ -105,8 +105,9 @@ static int start_wide(transfer *f, int peer, const cco_data *data, bool sends)
 
 /* At most as many as an int counts.  These are inline in loops over tasks, where the data need not
  * be in memory: nothing else may take their address. */
-static inline int recv_few(transfer *f, int peer, const cco_data *to)
+static inline int recv_few(void *data, int peer, const cco_data *to)
 {
+    transfer *f = data;
     const int i = f->count;
     const int rc = PMPI_Irecv(to->at, (int)to->count, to->layout->type, peer, p2p_tag(f, to),
                               f->comm, &f->requests[i]);
@@ -115,8 +116,9 @@ static inline int recv_few(transfer *f, int peer, const cco_data *to)
     return rc;
 }
 
-static inline int send_few(transfer *f, int peer, const cco_data *from)
+static inline int send_few(void *data, int peer, const cco_data *from)
 {
+    transfer *f = data;
     const int i = f->count;
     const int rc = PMPI_Isend(from->at, (int)from->count, from->layout->type, peer,
                               p2p_tag(f, from), f->comm, &f->requests[i]);
@@ -173,8 +175,9 @@ __attribute__((noinline, cold)) static int p2p_cause(const transfer *f, int coun
     return cco_awaited_cause(f->shared->channel, rc);
 }
 
-static inline int p2p_look(transfer *f, bool *done)
+static inline int p2p_look(void *data, bool *done)
 {
+    transfer *f = data;
     int flag = 0;
     const int rc = f->count == 1 ? PMPI_Test(f->requests, &flag, MPI_STATUS_IGNORE)
                                  : PMPI_Testall(f->count, f->requests, &flag, f->statuses);
@@ -264,28 +267,13 @@ static int p2p_go_on(cco_engine *e)
 }
 
 /* For schedules that run at once.  Who is at the other ends matters only for a wait. */
-static int recv_now(void *data, int peer, const cco_data *to)
-{
-    return recv_few(data, peer, to);
-}
-
-static int send_now(void *data, int peer, const cco_data *from)
-{
-    return send_few(data, peer, from);
-}
-
-static int look_now(void *data, bool *done)
-{
-    return p2p_look(data, done);
-}
-
 static const cco_transport at_once = {
     .tests_mpi = true,
     .words = true,
     .begin = p2p_begin,
-    .recv = recv_now,
-    .send = send_now,
-    .test = look_now,
+    .recv = recv_few,
+    .send = send_few,
+    .test = p2p_look,
     .copy = cco_local_copy,
     .reduce = cco_local_reduce,
 };

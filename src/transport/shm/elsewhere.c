@@ -65,9 +65,16 @@ static bool is_away(const cco_slot_ring *b, int rank, bool waits, uint64_t *ther
     return (int64_t)(left - (waits ? b->call + CCO_SLOT_PIECE_LAST : next)) >= 0; /* they wrap */
 }
 
+/* The ring to which it has come; the first, for a call of the MPI that this rank has not made. */
 static const cco_slot_ring *elsewhere_away(const cco_slot_ring *b, int rank, uint64_t *there)
 {
     const cco_slot_family *family = b->family;
+    const cco_watch *watch = family->rings->watch;
+    const cco_peer_state *seats = watch != NULL ? watch->seats : NULL;
+    *there = 0;
+    if (seats != NULL && (int32_t)(__atomic_load_n(&seats[rank].mpi_calls, __ATOMIC_ACQUIRE) -
+                                   seats[b->rank].mpi_calls) > 0)
+        return family->rings;
     for (int i = 0; i < family->count; i++) {
         const cco_slot_ring *ring = &family->rings[i];
         if (ring->memory != NULL && is_away(ring, rank, ring == b, there))
