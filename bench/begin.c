@@ -27,11 +27,11 @@ static int after(int rc)
     {                                                                                              \
         return after(CRESTA_##Name##_begin(__VA_ARGS__, &begun));                                  \
     }
-#include "collectives.inc"
+#include "bench/collectives.inc"
 #undef BENCH_COLLECTIVE
 
 const struct bench_calls bench_begins = {
 #define BENCH_COLLECTIVE(name, ...) .name = name,
-#include "collectives.inc"
+#include "bench/collectives.inc"
 #undef BENCH_COLLECTIVE
 };

@@ -66,7 +66,7 @@ struct bench_world {
 struct bench_calls {
 #define BENCH_COLLECTIVE(name, Name, send, recv, where, rooted, reduces, parameters, ...)          \
     int(*name) parameters;
-#include "collectives.inc"
+#include "bench/collectives.inc"
 #undef BENCH_COLLECTIVE
 };
 extern const struct bench_calls bench_plain, bench_cresta;

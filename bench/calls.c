@@ -12,13 +12,13 @@
 
 const struct bench_calls bench_plain = {
 #define BENCH_COLLECTIVE(name, Name, ...) .name = MPI_##Name,
-#include "collectives.inc"
+#include "bench/collectives.inc"
 #undef BENCH_COLLECTIVE
 };
 
 const struct bench_calls bench_cresta = {
 #define BENCH_COLLECTIVE(name, Name, ...) .name = CRESTA_##Name,
-#include "collectives.inc"
+#include "bench/collectives.inc"
 #undef BENCH_COLLECTIVE
 };
 
@@ -32,13 +32,13 @@ const struct bench_calls bench_cresta = {
         (void)q, (void)root, (void)slot;                                                           \
         return f->name given;                                                                      \
     }
-#include "collectives.inc"
+#include "bench/collectives.inc"
 #undef BENCH_COLLECTIVE
 
 static const struct bench_coll colls[] = {
 #define BENCH_COLLECTIVE(name, Name, send, recv, where, rooted, reduces, ...)                      \
     {#name, send, recv, where, rooted, reduces, name},
-#include "collectives.inc"
+#include "bench/collectives.inc"
 #undef BENCH_COLLECTIVE
 };
 

@@ -11,7 +11,7 @@
 #include <mpi.h>
 #include <stdbool.h>
 
-#include "collectives.h"
+#include "check/collectives.h"
 #include "graphs.h"
 
 #ifdef PLAIN_MPI

@@ -22,7 +22,7 @@ foreach(name IN LISTS found)
 endforeach()
 file(CONFIGURE OUTPUT "${declared}" CONTENT "${lines}" @ONLY)
 
-file(GLOB CRESTA_CALLS CONFIGURE_DEPENDS ${src}/calls/*.c)
+file(GLOB CRESTA_CALLS CONFIGURE_DEPENDS ${src}/calls/*.c ${generated}/calls/*.c)
 add_library(crestacoll_calls SHARED ${CRESTA_CALLS} ${src}/mpi/request_table.c)
 cresta_compile(crestacoll_calls)
 target_include_directories(crestacoll_calls PRIVATE "${PROJECT_BINARY_DIR}/calls")

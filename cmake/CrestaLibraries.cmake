@@ -10,21 +10,22 @@
 
 set(src "${PROJECT_SOURCE_DIR}/src")
 set(for "${PROJECT_SOURCE_DIR}/fortran")
+set(generated "${PROJECT_SOURCE_DIR}/generated")
 
 file(GLOB CRESTA_COUNTED CONFIGURE_DEPENDS
      ${src}/core/*.c ${src}/mpi/*.c ${src}/io/*.c ${src}/sched/*.c ${src}/algo/*.c ${src}/algo/*/*.c
      ${src}/transport/*/*.c
      ${src}/native/*.c ${src}/plan/*.c ${src}/model/*.c ${src}/progress/*.c ${src}/tune/*.c
      ${src}/record/*.c ${src}/race/*.c ${src}/validate/*.c ${src}/rollcall/*.c ${src}/match/*.c
-     ${src}/observe/*.c
+     ${src}/observe/*.c ${generated}/native/*.c
      ${src}/shmem/*.c ${src}/window/*.c)
 file(GLOB CRESTA_ENTRIES CONFIGURE_DEPENDS
-     ${src}/api/*.c ${src}/interpose/init.c ${src}/interpose/wait.c
+     ${src}/api/*.c ${generated}/api/*.c ${src}/interpose/init.c ${src}/interpose/wait.c
      ${src}/interpose/blocking.c ${src}/interpose/comms.c ${src}/interpose/io.c
      ${src}/interpose/windows.c
-     ${for}/entries_*.c ${for}/handles.c
+     ${for}/entries_*.c ${generated}/fortran/entries_*.c ${for}/handles.c
      ${for}/section.c)
-file(GLOB CRESTA_WRAPPERS CONFIGURE_DEPENDS ${src}/interpose/*.c)
+file(GLOB CRESTA_WRAPPERS CONFIGURE_DEPENDS ${src}/interpose/*.c ${generated}/interpose/*.c)
 list(REMOVE_ITEM CRESTA_WRAPPERS "${src}/interpose/init.c" "${src}/interpose/wait.c"
      "${src}/interpose/blocking.c" "${src}/interpose/comms.c" "${src}/interpose/io.c"
      "${src}/interpose/windows.c")
@@ -47,7 +48,8 @@ endif()
 # Fortran programs reach their MPI by different symbols in each family: interpose_openmpi* and
 # interpose_mpich* are of one.
 if(CRESTA_FORTRAN OR CRESTA_MPI_INCLUDE)
-  file(GLOB wrappers CONFIGURE_DEPENDS ${for}/interpose_*.c ${for}/interpose_*.F90)
+  file(GLOB wrappers CONFIGURE_DEPENDS ${for}/interpose_*.F90
+       ${generated}/fortran/interpose_*.c ${generated}/fortran/interpose_*.F90)
   foreach(other IN ITEMS openmpi mpich)
     if(NOT other STREQUAL CRESTA_MPI_FAMILY)
       list(FILTER wrappers EXCLUDE REGEX "/interpose_${other}[^/]*$")
@@ -139,8 +141,7 @@ if(CRESTA_FORTRAN)
 endif()
 
 # --- modules crestacoll, cresta_sp_coll, cresta_multisend ------------------------------------
-file(GLOB CRESTA_MODULES CONFIGURE_DEPENDS ${for}/crestacoll*.f90 ${for}/cresta_sp_coll.f90
-     ${for}/cresta_multisend.f90)
+file(GLOB CRESTA_MODULES CONFIGURE_DEPENDS ${generated}/fortran/*.f90)
 if(CRESTA_FORTRAN AND CRESTA_MODULES AND NOT CRESTA_MPI_INCLUDE)
   # Interfaces only: no program needs its objects.
   add_library(cresta_module OBJECT ${CRESTA_MODULES})

@@ -29,14 +29,14 @@ def layer_of(path):
     parts = path.relative_to(ROOT).parts
     if parts[0] == "src" and path.with_suffix("").relative_to(ROOT / "src").as_posix() in BASE:
         return "base"
-    name = parts[1] if parts[0] == "src" and len(parts) > 2 else parts[0]
+    name = parts[1] if parts[0] in ("src", "generated") and len(parts) > 2 else parts[0]
     return name if name in RANK else None
 
 
 def target(path, name):
     """The file that #include "name" in `path` means, or None."""
-    for folder in (path.parent, ROOT / "src", PUBLIC, ROOT / "fortran", ROOT / "tests",
-                   ROOT / "check", ROOT):
+    for folder in (path.parent, ROOT / "src", ROOT / "generated", PUBLIC, ROOT / "fortran",
+                   ROOT / "tests", ROOT / "check", ROOT):
         if (folder / name).is_file():
             return (folder / name).resolve()
     return None

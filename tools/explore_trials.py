@@ -36,6 +36,8 @@ ROOT = pathlib.Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "python"))
 BUILD = ROOT / "build" / "openmpi"
 PROGRAM = [str(BUILD / "bin" / "turbulence"), "--grid", "16", "--procs", "1x2"]
+LATE_CALLS = BUILD / "lib" / "liblate_calls.so"
+PLANTED_STEPS = BUILD / "tests" / "bin" / "planted_steps"
 LAUNCHER = ["mpirun.openmpi", "--bind-to", "core", "-n", "2"]
 AS_ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
 
@@ -158,9 +160,9 @@ def one_truth(kind, seed, budget):
 
     late, where, when, share, scatter = drawn(kind, seed)
     with tempfile.TemporaryDirectory() as folder:
-        launch = [*LAUNCHER, "--oversubscribe", "-x", f"LD_PRELOAD={BUILD}/lib/liblate_calls.so"]
+        launch = [*LAUNCHER, "--oversubscribe", "-x", f"LD_PRELOAD={LATE_CALLS}"]
         launch += ["-x", f"LATE={where}", "-x", f"LATE_AHEAD_US={late:.2f}"]
-        program = [str(BUILD / "tests" / "bin" / "planted_steps"), str(STEPS.get(kind, USUAL)),
+        program = [str(PLANTED_STEPS), str(STEPS.get(kind, USUAL)),
                    str(STEP_US), f"{scatter:.4f}", str(seed)]
         program += [kind, f"{folder}/mark", f"{share:.2f}"] if kind in ("early", "busy") else []
         words = [sys.executable, "-c", EXPLORE.replace('["again"]', '["again", "nonblock"]').format(
@@ -178,7 +180,8 @@ def one_truth(kind, seed, budget):
         path = pathlib.Path(folder) / "found.json"
         if done.returncode != 0 or not path.exists():
             lines = (done.stderr + done.stdout).strip().splitlines() or [""]
-            return row | {"verdict": f"exit {done.returncode}", "said": lines[-1][:200]}
+            return row | {"verdict": f"exit {done.returncode}", "false": "the exploration failed",
+                          "said": lines[-1][:200]}
         result = json.loads(path.read_text())
     saved = {"nonblock": -late if kind == "none" else late, "again": 0.0}
     truth = {"late_us": saved, "step_us": STEP_US + (0 if kind == "none" else late)}
@@ -218,6 +221,9 @@ def read_rows(path):
 
 def truths(args):
     """One exploration after the other, a seed of each kind before the next seed."""
+    for path in (LATE_CALLS, PLANTED_STEPS):
+        if not path.exists():
+            sys.exit(f"explore_trials: no {path.relative_to(ROOT)}: MPI=openmpi tools/build.sh all")
     rows = read_rows(args.write)
     known = {(r["kind"], int(r["seed"])) for r in rows}
     for seed in seeds_of(args.seeds):

@@ -64,8 +64,9 @@ def mutants(text):
 
 
 def compile_(source, output, *options):
-    command = ["cc", "-std=gnu11", "-O1", "-w", f"-I{ROOT}/include", f"-I{ROOT}/src", f"-I{ROOT}",
-               f"-I{ROOT}/check", f"-I{ROOT}/tests/conformance", *mpi_flags(), *options]
+    folders = ("include", "src", "generated", "", "check", "tests/conformance")
+    command = ["cc", "-std=gnu11", "-O1", "-w", *(f"-I{ROOT}/{name}" for name in folders),
+               *mpi_flags(), *options]
     done = subprocess.run([*command, str(source), "-o", str(output)], capture_output=True)
     return done.returncode == 0
 

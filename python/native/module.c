@@ -9,7 +9,7 @@
 
 static const char *const names[] = {
 #define CRESTA_WAY(way, method, doc) [WAY_##way] = #way,
-#include "ways.inc"
+#include "python/ways.inc"
 #undef CRESTA_WAY
 };
 
@@ -78,7 +78,7 @@ static int take_methods(PyObject *comm_type)
 {
     static const char *const methods[] = {
 #define CRESTA_WAY(way, method, doc) #method,
-#include "ways.inc"
+#include "python/ways.inc"
 #undef CRESTA_WAY
     };
     for (int way = 0; way < WAYS; way++) {
@@ -239,7 +239,7 @@ static PyObject *call_method(cresta_way way, PyObject *self, PyObject *args, PyO
     {                                                                                              \
         return call_method(WAY_##way, self, args, keywords);                                       \
     }
-#include "ways.inc"
+#include "python/ways.inc"
 #undef CRESTA_WAY
 
 #define KEYWORDS METH_VARARGS | METH_KEYWORDS
@@ -248,7 +248,7 @@ static PyObject *call_method(cresta_way way, PyObject *self, PyObject *args, PyO
 static PyMethodDef comm_methods[] = {
 #define CRESTA_WAY(way, method, doc)                                                               \
     {#way, FUNCTION(method_##way), KEYWORDS, "crestacoll." #way " on this communicator."},
-#include "ways.inc"
+#include "python/ways.inc"
 #undef CRESTA_WAY
     {NULL, NULL, 0, NULL},
 };
@@ -306,7 +306,7 @@ static PyObject *end_all(PyObject *self, PyObject *none)
 
 static PyMethodDef functions[] = {
 #define CRESTA_WAY(way, method, doc) {#way, FUNCTION(function_##way), KEYWORDS, doc},
-#include "ways.inc"
+#include "python/ways.inc"
 #undef CRESTA_WAY
     {"attach", attach, METH_VARARGS, NULL},
     {"open_global", open_global, METH_VARARGS, NULL},

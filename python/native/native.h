@@ -20,7 +20,7 @@
 /* WAY_Allreduce, WAY_Allreduce_begin: what a call of Python comes to. */
 #define CRESTA_WAY(way, method, doc) WAY_##way,
 typedef enum cresta_way {
-#include "ways.inc"
+#include "python/ways.inc"
     WAYS
 } cresta_way;
 #undef CRESTA_WAY
@@ -28,7 +28,7 @@ typedef enum cresta_way {
 /* ENTRY_Allreduce, ENTRY_Iallreduce_c: the functions MPI_x that are routed. */
 #define CRESTA_ENTRY(mpi, way, cresta, parameters, arguments) ENTRY_##mpi,
 typedef enum cresta_entry {
-#include "entries.inc"
+#include "python/entries.inc"
     ENTRIES
 } cresta_entry;
 #undef CRESTA_ENTRY

@@ -19,7 +19,7 @@ static const struct {
 } entries[] = {
 #define CRESTA_ENTRY(mpi, way, cresta, parameters, arguments)                                      \
     [ENTRY_##mpi] = {"MPI_" #mpi, "CRESTA_" #cresta},
-#include "entries.inc"
+#include "python/entries.inc"
 #undef CRESTA_ENTRY
 };
 
@@ -45,13 +45,13 @@ cresta_way cresta_route(cresta_way way)
 
 #define HANDLE int
 #define HANDLES(mpi) ints_##mpi
-#include "entries.inc"
+#include "python/entries.inc"
 #undef HANDLE
 #undef HANDLES
 
 #define HANDLE void *
 #define HANDLES(mpi) pointers_##mpi
-#include "entries.inc"
+#include "python/entries.inc"
 #undef HANDLE
 #undef HANDLES
 #undef CRESTA_ENTRY
@@ -59,7 +59,7 @@ cresta_way cresta_route(cresta_way way)
 static function *const routes[][2] = {
 #define CRESTA_ENTRY(mpi, way, cresta, parameters, arguments)                                      \
     [ENTRY_##mpi] = {(function *)pointers_##mpi, (function *)ints_##mpi},
-#include "entries.inc"
+#include "python/entries.inc"
 #undef CRESTA_ENTRY
 };
 
