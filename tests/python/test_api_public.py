@@ -34,7 +34,7 @@ def test_every_public_name_is_documented():
 
 
 def test_the_names_of_the_collectives_are_those_of_the_table():
-    table = (ROOT / "python/native/ways.inc").read_text()
+    table = (ROOT / "generated/python/ways.inc").read_text()
     names = {line[11:].split(",")[0] for line in table.splitlines() if "CRESTA_WAY(" in line[:11]}
     names = {n for n in names if n.isidentifier()}
     assert len(names) == 44 and names <= set(package.__all__)
