@@ -72,7 +72,7 @@ SOURCES = {
         "transport/shm/segment.c": "where the others find the memory",
         "core/process_read.c": "whom the others read; all agree whether they can",
         "rollcall/rollcall.c": "whom a roll-call names; nothing else goes by it",
-        "tune/host_processes.c": "for a message",
+        "tune/presence.c": "for a message",
         "core/proc.c": "whom the others look after",
     },
     r"\bgetenv\(": {"core/config.c": "compared between ranks (core/settings.h)"},

@@ -18,19 +18,14 @@
 #include "observe/observe.h"
 #include "plan/arguments.h"
 #include "plan/call_cache.h"
-#include "plan/handed.h"
 #include "tune/topology.h"
 
 cco_comm cco_comm_reentrant = {.inter = true};
+cco_comm cco_comm_any_thread = {.inter = true};
 
-cco_comm *cco_enter_active(MPI_Comm comm, cco_coll coll)
+/* The rest of cco_enter_active, where no other thread is in a call. */
+static cco_comm *enter_alone(MPI_Comm comm, cco_coll coll)
 {
-    if (cco_is_reentered())
-        return &cco_comm_reentrant;
-    if (cco_phase_now() == CCO_NEARBY && !cco_is_neighbor(coll))
-        return NULL;
-    if (cco_phase_now() == CCO_UNREAD)
-        cco_process_begin_late();
     cco_comm *state = cco_comm_find(comm);
     if (state == NULL || !state->ready) {
         if (cco_process_ignores(comm, cco_is_neighbor(coll)))
@@ -43,6 +38,17 @@ cco_comm *cco_enter_active(MPI_Comm comm, cco_coll coll)
         }
     }
     return state->ours >> coll & 1 ? state : NULL;
+}
+
+cco_comm *cco_enter_active(MPI_Comm comm, cco_coll coll)
+{
+    if (cco_is_reentered())
+        return &cco_comm_reentrant;
+    if (cco_phase_now() == CCO_NEARBY && !cco_is_neighbor(coll))
+        return NULL;
+    if (cco_phase_now() == CCO_UNREAD)
+        cco_process_begin_late();
+    return cco_comm_threads ? &cco_comm_any_thread : enter_alone(comm, coll);
 }
 
 cco_comm *cco_enter_start_active(MPI_Comm comm)
@@ -58,12 +64,33 @@ cco_comm *cco_enter_start_active(MPI_Comm comm)
     return state != NULL ? state : cco_comm_create(comm);
 }
 
+/* With the mark of its communicator, if that has a state, which all of this thread's calls find. */
+static int run_marked(const cco_call *call)
+{
+    const bool ours = cco_is_ours(call->coll);
+    cco_comm_mark mark;
+    cco_comm *state = cco_comm_find(call->comm);
+    if (state == NULL && (ours || !cco_process_ignores(call->comm, cco_is_neighbor(call->coll))))
+        state = cco_comm_create(call->comm);
+    int rc = cco_comm_enter(&mark, state, call->coll);
+    if (rc != MPI_SUCCESS)
+        return rc;
+    cco_comm *own = state == NULL ? NULL
+                    : ours        ? cco_prepare(call->comm)
+                                  : enter_alone(call->comm, call->coll);
+    rc = own != NULL ? cco_dispatch(own, call) : MPI_SUCCESS;
+    cco_comm_leave(&mark);
+    return own != NULL ? rc : cco_native_blocking(cco_natives_for(call), call);
+}
+
 /* On an intercommunicator: the MPI's own call.  Its bytes are not counted: ranks have different
  * roles. */
 static int run_inter(cco_comm *state, const cco_call *call)
 {
     if (state == &cco_comm_reentrant)
         return cco_native_blocking(&cco_native[CCO_CALLER_INTERNAL], call);
+    if (state == &cco_comm_any_thread)
+        return run_marked(call);
     cco_observed observed;
     cco_observe_before(&observed, state, call);
     const uint64_t start = cco_ticks();

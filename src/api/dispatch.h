@@ -12,6 +12,10 @@
  * the program's. */
 extern cco_comm cco_comm_reentrant;
 
+/* Likewise where several threads may call: which communicator it is, is looked up when the call
+ * has its mark (cco_comm_enter). */
+extern cco_comm cco_comm_any_thread;
+
 /* The paths of every call that something was asked for; see cco_enter and cco_enter_start. */
 cco_comm *cco_enter_active(MPI_Comm comm, cco_coll coll);
 cco_comm *cco_enter_start_active(MPI_Comm comm);

@@ -14,7 +14,7 @@
 #include "core/data.h"
 #include "core/failure.h"
 #include "cresta_multisend.h"
-#include "progress/exchange_calls.h"
+#include "progress/exchanges.h"
 #include "observe/observe.h"
 
 /* The class of what is wrong with the arguments on this rank. */

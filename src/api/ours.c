@@ -27,7 +27,7 @@ static cco_comm *ours_state_of(MPI_Comm comm)
 
 int cco_dispatch_ours(const cco_call *call)
 {
-    cco_comm *state = ours_state_of(call->comm);
+    cco_comm *state = cco_comm_threads ? &cco_comm_any_thread : ours_state_of(call->comm);
     return state != NULL ? cco_dispatch(state, call)
                          : cco_native_blocking(&cco_native[CCO_CALLER_INTERNAL], call);
 }

@@ -337,6 +337,7 @@ void cco_process_begin(void)
     if (!begun && !is_off()) {
         begin_here();
         cco_mpi_check_without_world(NULL);
+        cco_comm_expect_threads(cco_progress_many_threads());
         PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
         begin_together(rank);
         spawned = process_is_spawned();
@@ -373,6 +374,7 @@ void cco_process_begin_late(void)
     pthread_mutex_lock(&lock);
     if (cco_process_phase == CCO_UNREAD && !is_off()) {
         begin_here();
+        cco_comm_expect_threads(cco_progress_many_threads());
         if (cco_has_world()) {
             spawned = process_is_spawned();
             hook_the_end();

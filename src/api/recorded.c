@@ -146,7 +146,8 @@ static int run_of_mpi(const cco_repeat *again, const void *sendbuf, void *recvbu
  * its names the call comes. */
 static bool of_mpi_lasts(const cco_comm *state, const cco_choice *choice, const cco_call *call)
 {
-    return choice->way.model == &cco_model_mpi && cco_comm_may_repeat(state, call->coll) &&
+    return choice->way.model == &cco_model_mpi && !cco_comm_threads &&
+           cco_comm_may_repeat(state, call->coll) &&
            memcmp(&cco_native[CCO_CALLER_MPI], &cco_native[CCO_CALLER_CRESTA],
                   sizeof(cco_natives)) == 0 &&
            cco_call_lasts(state, call);

@@ -231,8 +231,8 @@ static int split_refused(const cco_comm *state, const cco_call *call, MPI_Reques
     return split_unsupported(state, call);
 }
 
-int cco_start(cco_comm *state, cco_mode mode, const cco_call *call, MPI_Info info,
-              MPI_Request *request)
+static int start_marked(cco_comm *state, cco_mode mode, const cco_call *call, MPI_Info info,
+                        MPI_Request *request)
 {
     const bool below = state == &cco_comm_reentrant;
     const cco_natives *to = below ? &cco_native[CCO_CALLER_INTERNAL] : cco_natives_for(call);
@@ -256,10 +256,24 @@ int cco_start(cco_comm *state, cco_mode mode, const cco_call *call, MPI_Info inf
     return rc;
 }
 
-int cco_begin(const cco_call *call, MPI_Request *request)
+int cco_start(cco_comm *state, cco_mode mode, const cco_call *call, MPI_Info info,
+              MPI_Request *request)
 {
-    if (cco_phase_now() == CCO_UNREAD)
-        cco_process_begin_late();
+    const bool looks = cco_comm_threads && state != &cco_comm_reentrant &&
+                       (cco_observes_starts() || (CCO_PRELOADED && cco_progress_calls_mpi()));
+    cco_comm_mark mark;
+    if (request != NULL && looks) /* for a program that goes on */
+        *request = MPI_REQUEST_NULL;
+    int rc = cco_comm_enter(&mark, looks ? state : NULL, call->coll);
+    if (rc != MPI_SUCCESS)
+        return rc;
+    rc = start_marked(state, mode, call, info, request);
+    cco_comm_leave(&mark);
+    return rc;
+}
+
+static int begin_marked(const cco_call *call, MPI_Request *request)
+{
     const cco_comm *known = cco_observes_starts() ? cco_comm_find(call->comm) : NULL;
     if (known != NULL && cco_observe_refuses(known, cco_coll_infos[call->coll].name))
         return split_refused(known, call, request);
@@ -293,5 +307,23 @@ int cco_begin(const cco_call *call, MPI_Request *request)
     if (rc != MPI_SUCCESS && request != NULL)
         *request = MPI_REQUEST_NULL;
     cco_start_count(cco_profile_active ? state : NULL, CCO_NONBLOCKING, call, start);
+    return rc;
+}
+
+int cco_begin(const cco_call *call, MPI_Request *request)
+{
+    cco_comm_mark mark;
+    if (cco_phase_now() == CCO_UNREAD)
+        cco_process_begin_late();
+    cco_comm *state = cco_comm_threads ? cco_comm_find(call->comm) : NULL;
+    if (state == NULL && cco_comm_threads && cco_phase_now() != CCO_IDLE)
+        state = cco_comm_create(call->comm);
+    if (request != NULL && state != NULL)
+        *request = MPI_REQUEST_NULL;
+    int rc = cco_comm_enter(&mark, state, call->coll);
+    if (rc != MPI_SUCCESS)
+        return rc;
+    rc = begin_marked(call, request);
+    cco_comm_leave(&mark);
     return rc;
 }

@@ -8,6 +8,8 @@
 #include <time.h>
 
 #include "core/log.h"
+#include "core/raise.h"
+#include "core/reentry.h"
 #include "mpi/mpi_check.h"
 #include "core/own_lines.h"
 #include "mpi/service.h"
@@ -41,6 +43,7 @@ static _Thread_local struct {
 
 _Thread_local cco_comm_last cco_comm_looked_up;
 unsigned cco_comms_ended;
+bool cco_comm_threads;
 
 /* Handles are addresses or small numbers. */
 static place **comm_bucket_of(MPI_Comm comm)
@@ -62,13 +65,26 @@ static void comm_table_changes(bool begins)
         pthread_mutex_unlock(&lock);
 }
 
-/* False if memory runs out. */
-static bool link_state(cco_comm *state)
+/* What is found counts if `changes` has stayed as it was. */
+static cco_comm *comm_table_find(MPI_Comm comm, unsigned changes)
+{
+    const place *p = __atomic_load_n(comm_bucket_of(comm), __ATOMIC_ACQUIRE);
+    while (p != NULL && __atomic_load_n(&p->comm, __ATOMIC_RELAXED) != comm &&
+           __atomic_load_n(&table.changes, __ATOMIC_RELAXED) == changes)
+        p = __atomic_load_n(&p->next, __ATOMIC_ACQUIRE);
+    return p != NULL ? __atomic_load_n(&p->state, __ATOMIC_RELAXED) : NULL;
+}
+
+/* What is in the table then: the state of another thread that was faster, or NULL if memory runs
+ * out. */
+static cco_comm *link_state(cco_comm *state)
 {
     place **first = comm_bucket_of(state->comm);
     comm_table_changes(true);
+    cco_comm *known = comm_table_find(state->comm, table.changes);
     place *p = table.unused != NULL ? table.unused : calloc(1, sizeof *p);
-    if (p != NULL) {
+    if (p != NULL && known == NULL) {
+        known = state;
         table.unused = p->next;
         __atomic_store_n(&p->comm, state->comm, __ATOMIC_RELAXED);
         __atomic_store_n(&p->state, state, __ATOMIC_RELAXED);
@@ -76,7 +92,7 @@ static bool link_state(cco_comm *state)
         __atomic_store_n(first, p, __ATOMIC_RELEASE);
     }
     comm_table_changes(false);
-    return p != NULL;
+    return known;
 }
 
 static void unlink_state(const cco_comm *state)
@@ -92,16 +108,6 @@ static void unlink_state(const cco_comm *state)
         table.unused = p;
     }
     comm_table_changes(false);
-}
-
-/* What is found counts if `changes` has stayed as it was. */
-static cco_comm *comm_table_find(MPI_Comm comm, unsigned changes)
-{
-    const place *p = __atomic_load_n(comm_bucket_of(comm), __ATOMIC_ACQUIRE);
-    while (p != NULL && __atomic_load_n(&p->comm, __ATOMIC_RELAXED) != comm &&
-           __atomic_load_n(&table.changes, __ATOMIC_RELAXED) == changes)
-        p = __atomic_load_n(&p->next, __ATOMIC_ACQUIRE);
-    return p != NULL ? __atomic_load_n(&p->state, __ATOMIC_RELAXED) : NULL;
 }
 
 void cco_comm_drop_choices(cco_comm *state)
@@ -199,7 +205,7 @@ cco_comm *cco_comm_look_up(MPI_Comm comm)
         state = comm_table_find(comm, table.changes);
         pthread_mutex_unlock(&lock);
     }
-    if (state != NULL)
+    if (state != NULL && !cco_comm_threads)
         cco_comm_looked_up = (cco_comm_last){comm, state, ended};
     return state;
 }
@@ -262,15 +268,51 @@ cco_comm *cco_comm_create(MPI_Comm comm)
     cco_comm_read_name(state);
     if (cco_profiled && state->rank == 0 && state->size > 1 && !inter)
         state->members = cco_members_of(comm);
-    if (PMPI_Comm_set_attr(comm, keyval, state) != MPI_SUCCESS) {
-        free(state->members);
-        free(state);
-        return NULL;
-    }
-    if (link_state(state))
+    cco_comm *known = link_state(state);
+    if (known == state && PMPI_Comm_set_attr(comm, keyval, state) == MPI_SUCCESS)
         return state;
-    PMPI_Comm_delete_attr(comm, keyval);
-    return NULL;
+    if (known == state)
+        unlink_state(state);
+    free(state->members);
+    free(state);
+    return known != state ? known : NULL;
+}
+
+void cco_comm_expect_threads(bool many)
+{
+    cco_comm_threads = many;
+    __atomic_fetch_add(&cco_comms_ended, 1, __ATOMIC_RELEASE);
+}
+
+/* A mark has the thread, whose address this is, and in its lowest bits the collective. */
+enum { COLL_BITS = 5 };
+_Static_assert(CCO_COLLECTIVES <= 1 << COLL_BITS, "room");
+
+/* An operation of the program, or an error handler that the MPI calls, may be where this comes
+ * from: then the thread is in a call, or has left one that never ended. */
+int cco_comm_enter(cco_comm_mark *mark, cco_comm *state, cco_coll coll)
+{
+    const uint64_t own = (uint64_t)(uintptr_t)&cco_mark_held << COLL_BITS | (unsigned)coll;
+    *mark = (cco_comm_mark){state != NULL ? &state->thread : NULL, cco_mark_held, 0};
+    if (state == NULL ||
+        __atomic_compare_exchange_n(mark->word, &mark->before, own, false, __ATOMIC_ACQUIRE,
+                                    __ATOMIC_RELAXED) ||
+        mark->before >> COLL_BITS == own >> COLL_BITS) {
+        cco_mark_held = mark->word;
+        return MPI_SUCCESS;
+    }
+    cco_say("two threads of rank %d are in MPI_%s and MPI_%s of communicator '%s' at once; the"
+            " standard forbids it (MPI 4.1, 6.14 and 11.6.2)",
+            state->rank, cco_coll_infos[mark->before & ((1 << COLL_BITS) - 1)].mpi_name,
+            cco_coll_infos[coll].mpi_name, state->name);
+    return cco_raise_said(state->comm, MPI_ERR_OTHER);
+}
+
+void cco_comm_leave(const cco_comm_mark *mark)
+{
+    if (mark->word != NULL && cco_mark_held == mark->word)
+        __atomic_store_n(mark->word, mark->before, __ATOMIC_RELEASE);
+    cco_mark_held = mark->outer;
 }
 
 cco_channel *cco_comm_channel(cco_comm *state)

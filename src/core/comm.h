@@ -4,8 +4,9 @@
  *
  * An attribute of the communicator.  It ends when MPI_Comm_free begins, on all ranks alike: the
  * program's own attributes have delete functions that may call collectives, and are called before
- * ours on one rank and after it on another.  MPI lets no two threads be in blocking collectives of
- * one communicator at once, so a state needs no lock. */
+ * ours on one rank and after it on another.  The standard lets no two threads be in collectives
+ * of one communicator at once, so a state needs no lock.  Where several may call, it has a mark: a
+ * call takes it (cco_comm_enter), and fails if another thread has it. */
 #ifndef CCO_COMM_H
 #define CCO_COMM_H
 
@@ -60,6 +61,12 @@ typedef struct cco_topology {
     bool sinks;          /* or edges that come in, and none that go out. */
     uint32_t ruled;      /* bit per neighborhood collective: a rule is in force */
 } cco_topology;
+
+/* A process that has failed, and whether that was said. */
+typedef struct cco_lost {
+    int rank;
+    bool told;
+} cco_lost;
 
 /* What is left when a process has failed (core/failure.h). */
 typedef struct cco_failure_handler {
@@ -126,8 +133,9 @@ typedef struct cco_comm {
     cco_choice *native; /* per collective: records of calls that only start it; made when needed */
     char name[MPI_MAX_OBJECT_NAME];
     cco_members *members;  /* of rank 0, for the profile; NULL elsewhere */
-    int error, lost;       /* a process has failed (core/failure.h): what calls return, its rank */
-    bool told;             /* which was said */
+    int error;             /* a process has failed (core/failure.h): what calls return, */
+    cco_lost lost;         /* which it was, */
+    uint64_t thread;       /* the mark of the thread that is in a call (cco_comm_enter) */
     cco_peer_state *seats; /* of its ranks, in memory that they share (model shm); NULL: none */
     cco_watch watch;       /* of its ranks (cco_comm_watch) */
     cco_failure_handler *leavers;
@@ -146,6 +154,20 @@ typedef struct cco_comm_last {
 
 extern _Thread_local cco_comm_last cco_comm_looked_up __attribute__((tls_model("initial-exec")));
 extern unsigned cco_comms_ended; /* how many states have */
+
+/* Several threads may call at the same time: then none remembers what it looked up last. */
+extern bool cco_comm_threads;
+void cco_comm_expect_threads(bool many);
+
+/* What a call that has the mark of a communicator keeps. */
+typedef struct cco_comm_mark {
+    uint64_t *word, *outer, before;
+} cco_comm_mark;
+
+/* The mark is this thread's until cco_comm_leave; a state of NULL has none.  If another thread has
+ * it, says so, calls the error handler, and returns the error. */
+int cco_comm_enter(cco_comm_mark *mark, cco_comm *state, cco_coll coll);
+void cco_comm_leave(const cco_comm_mark *mark);
 
 /* The state of a communicator, if it has one; any handle will do. */
 cco_comm *cco_comm_look_up(MPI_Comm comm);

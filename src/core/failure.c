@@ -34,7 +34,7 @@ void cco_comm_fail(cco_comm *state, int error, int lost)
     if (state->error != MPI_SUCCESS)
         return;
     state->error = error;
-    state->lost = lost;
+    state->lost.rank = lost;
     for (const cco_failure_handler *l = state->leavers; l != NULL; l = l->next)
         l->leave(l->what, error);
     cco_service_leave(state->comm, error);
@@ -136,8 +136,9 @@ static void name_host(int lost, const cco_proc *life, char *text, size_t room)
 bool cco_comm_tells_failure(const cco_comm *state)
 {
     char identity[64];
-    const cco_proc *life = state->lost >= 0 ? cco_proc_of(state->comm, state->lost) : NULL;
-    failure_identify(state, state->lost, life, identity, sizeof identity);
+    const int lost = state->lost.rank;
+    const cco_proc *life = lost >= 0 ? cco_proc_of(state->comm, lost) : NULL;
+    failure_identify(state, lost, life, identity, sizeof identity);
     return failure_claim(identity);
 }
 
@@ -180,11 +181,11 @@ static bool failure_is_early(const cco_comm *state, int rank)
 static int find_failed(const cco_comm *state, int *failed, int most)
 {
     int n = 0, first = 0;
-    if (state->lost >= 0)
-        failed[n++] = state->lost;
+    if (state->lost.rank >= 0)
+        failed[n++] = state->lost.rank;
     const int ended = n + cco_procs_ended(state->comm, failed + n, most - n);
     for (int i = n; i < ended; i++)
-        if (failed[i] != state->lost && !has_left(state, failed[i]))
+        if (failed[i] != state->lost.rank && !has_left(state, failed[i]))
             failed[n++] = failed[i];
     while (first < n && !failure_is_early(state, failed[first]))
         first++;
@@ -224,8 +225,8 @@ static int failure_settle(cco_comm *state, const char *where, int error)
         cco_comm_fail(state, by_program ? cco_ulfm_revoked_class() : cco_ulfm_failed_class(),
                       by_program ? -1 : cco_ulfm_first_failed(state->comm));
     }
-    if (state->error == cco_ulfm_failed_class() && !state->told) {
-        state->told = true;
+    if (state->error == cco_ulfm_failed_class() && !state->lost.told) {
+        state->lost.told = true;
         failure_tell(state, where, cco_raise_ends_job(state->comm));
     }
     return state->error != MPI_SUCCESS ? state->error : error;

@@ -11,7 +11,7 @@
 #include "core/json_out.h"
 #include "core/profile_merge.h"
 #include "mpi/mpi_compat.h"
-#include "core/timeline_json.h"
+#include "core/timeline_merge.h"
 
 static void put_or_null(FILE *file, const char *member, const char *text)
 {

@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "core/log.h"
+#include "core/reentry.h"
 
 bool cco_raise_ends_job(MPI_Comm comm)
 {
@@ -35,6 +36,7 @@ static void raise_say(MPI_Comm comm, const char *call, int error)
 
 int cco_refuse(MPI_Comm comm, int error_class)
 {
+    cco_mark_give_back();
     PMPI_Comm_call_errhandler(comm == MPI_COMM_NULL ? MPI_COMM_WORLD : comm, error_class);
     return error_class;
 }
@@ -46,6 +48,7 @@ int cco_raise_said(MPI_Comm comm, int error)
         nanosleep(&(struct timespec){.tv_nsec = MOMENT_NS}, NULL);
         PMPI_Abort(comm, error);
     }
+    cco_mark_give_back();
     PMPI_Comm_call_errhandler(comm, error);
     return error;
 }

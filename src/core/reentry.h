@@ -9,6 +9,9 @@
 #ifndef CCO_REENTRY_H
 #define CCO_REENTRY_H
 
+#include <stddef.h>
+#include <stdint.h>
+
 /* Four bytes of the room that every loader keeps for libraries, reached without a call. */
 extern _Thread_local int cco_reentry_depth __attribute__((tls_model("initial-exec")));
 
@@ -26,5 +29,11 @@ static inline int cco_is_reentered(void)
 {
     return cco_reentry_depth > 0;
 }
+
+/* The mark of a communicator (cco_comm_enter) that this thread has; its address is the thread. */
+extern _Thread_local uint64_t *cco_mark_held;
+
+/* Before an error handler, which may never come back, or may free the communicator. */
+void cco_mark_give_back(void);
 
 #endif

@@ -7,6 +7,7 @@
 #define CCO_TIMELINE_MERGE_H
 
 #include "mpi/mpi_compat.h"
+#include <stdio.h>
 #include "core/timeline.h"
 
 enum { CCO_TIMELINE_ROWS = 64 };
@@ -53,5 +54,10 @@ cco_timelines cco_timeline_merge(MPI_Comm comm, const cco_timeline *mine, double
 
 /* Lets go of them. */
 void cco_timelines_free(cco_timelines *timelines);
+
+#include "core/timeline_merge.h"
+
+/* Writes the timelines as a JSON value: null if there are none. */
+void cco_timeline_put(FILE *file, const cco_timelines *timelines);
 
 #endif

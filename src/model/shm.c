@@ -7,7 +7,7 @@
 #include "core/own_lines.h"
 #include "core/unlike.h"
 #include "model/below.h"
-#include "plan/bound_pack.h"
+#include "plan/bound.h"
 #include "plan/call_cache.h"
 #include "model/registry.h"
 #include "plan/arguments.h"

@@ -7,7 +7,7 @@
 #include "core/config.h"
 #include "core/log.h"
 #include "mpi/service.h"
-#include "plan/bound_pack.h"
+#include "plan/bound.h"
 #include "transport/shm/crossings.h"
 
 /* As the user says; false if nothing is said. */

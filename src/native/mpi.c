@@ -2,6 +2,7 @@
 /* model "mpi": the MPI's own blocking call.  Ranks that share memory count it, for those that wait
  * there in another call; not where only the MPI is chosen, since some may go there straight. */
 #include "core/comm.h"
+#include "core/reentry.h"
 #include "native/calls.h"
 #include "native/models.h"
 
@@ -10,6 +11,8 @@ static int mpi_run(struct cco_comm *state, const cco_way *way, const cco_call *c
     (void)way;
     if (state->seats != NULL && !(state->plain_choices >> call->coll & 1))
         __atomic_add_fetch(&state->seats[state->rank].mpi_calls, 1, __ATOMIC_RELEASE);
+    if (cco_comm_threads) /* the MPI knows what it can do */
+        cco_mark_give_back();
     return cco_native_blocking(cco_natives_for(call), call);
 }
 

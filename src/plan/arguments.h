@@ -16,4 +16,8 @@ bool cco_arguments_valid(const cco_comm *state, const cco_call *call);
 /* The end of such a call: the MPI makes it. */
 int cco_arguments_refuse(const cco_call *call);
 
+/* False for a call that the MPI has to refuse (plan/arguments.h).  One that is right is remembered:
+ * calls like it run at once from then on, where they may repeat. */
+bool cco_handed_is_right(cco_comm *state, const cco_way *way, const cco_call *call);
+
 #endif

@@ -36,4 +36,12 @@ int cco_bound_make(cco_bound *f, const cco_comm *state, const cco_call *call, bo
  * Returns whether it is in place. */
 bool cco_bound_ends(const cco_comm *state, const cco_call *call, cco_buffer *in, cco_buffer *out);
 
+int cco_bound_pack(const cco_bound *f);
+int cco_bound_unpack(const cco_bound *f);
+
+/* The parts of the latter: a block that has come, and then all but those that are `done`; NULL:
+ * none is. */
+int cco_bound_unpack_block(const cco_bound *f, int block);
+int cco_bound_unpack_rest(const cco_bound *f, const bool *done);
+
 #endif

@@ -13,7 +13,7 @@
 #include "core/failure.h"
 #include "core/fallback.h"
 #include "core/log.h"
-#include "plan/bound_pack.h"
+#include "plan/bound.h"
 #include "plan/preset.h"
 #include "sched/engine_run.h"
 #include "sched/neighbor_counts.h"

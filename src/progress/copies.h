@@ -11,7 +11,7 @@ typedef struct cco_copies {
     char *send;            /* protected buffer, NULL if none */
     void *types[2];        /* arrays that Fortran made for the call, NULL if none */
     void *counts;          /* of native/empty.h, NULL if none */
-    struct cco_held *held; /* of copies_types.h, NULL if none */
+    struct cco_held *held; /* of cco_copy_types, NULL if none */
     _Alignas(max_align_t) char arrays[];
 } cco_copies;
 
@@ -23,10 +23,19 @@ int cco_copy_arrays(cco_call *call, cco_copies **copies);
 int cco_copy_only_arrays(cco_call *call, cco_copies **copies);
 
 /* Afterwards, for a call that the MPI's own non-blocking one does: mends what this MPI cannot take
- * (native/empty.h, copies_types.h).  The same return values, after the communicator's error
+ * (native/empty.h, cco_copy_types).  The same return values, after the communicator's error
  * handler. */
 int cco_copy_for_mpi(cco_call *call, cco_copies *copies);
 
 void cco_copies_free(cco_copies *copies); /* NULL: does nothing */
+
+typedef struct cco_held cco_held;
+
+/* Where the MPI has that defect (native/defects.h), points the call to types that the program
+ * cannot free, for `*held` to hold until the end; NULL elsewhere.  Returns MPI_SUCCESS or an MPI
+ * error class, after the communicator's error handler. */
+int cco_copy_types(cco_call *call, cco_held **held);
+
+void cco_held_free(cco_held *held); /* NULL: does nothing */
 
 #endif

@@ -63,7 +63,7 @@ cco_exchanges *cco_exchanges_of(cco_comm *state);
  * that is not -1, or the MPI returned an error.  MPI_SUCCESS: it does. */
 int cco_exchanges_error(const cco_exchanges *exchanges, int *lost);
 
-/* The next one, which exchange_calls.h begins; what has come in those that
+/* The next one, which cco_exchange_start begins; what has come in those that
  * have ended, and was not taken, is dropped. */
 cco_exchange_call *cco_exchanges_next(cco_exchanges *exchanges);
 
@@ -80,5 +80,11 @@ void cco_exchange_end(cco_exchange_call *call);
  * is none.  It stays until somebody drops it. */
 cco_exchange_call *cco_exchanges_ended(const cco_comm *state, const int *sources);
 void cco_exchange_drop(cco_exchange_call *call);
+
+/* Begins it, with a request that ends it, and keeps copies of its lists and its type. */
+void cco_exchange_start(cco_exchange_call *call, MPI_Request *request);
+
+/* Begins it, and waits for its end.  Returns MPI_SUCCESS or an MPI error class. */
+int cco_exchange_wait(cco_exchange_call *call);
 
 #endif

@@ -8,7 +8,7 @@
 #include "core/data.h"
 #include "mpi/dup_bare.h"
 #include "core/watch.h"
-#include "plan/bound_pack.h"
+#include "plan/bound.h"
 
 /* Types may be freed before the end: of those that are still needed then, another.  Blocks of
  * nothing may have none. */

@@ -29,7 +29,7 @@ bool cco_queue_progress(bool calls_mpi);
  * Set before any is counted; `change` more of these are under way. */
 typedef enum cco_queue_kind {
     CCO_QUEUE_REPLAYS,   /* record/replay.c */
-    CCO_QUEUE_EXCHANGES, /* progress/exchange_calls.c */
+    CCO_QUEUE_EXCHANGES, /* progress/exchanges.c */
     CCO_QUEUE_CHECKS,    /* validate/request.c */
     CCO_QUEUE_KINDS
 } cco_queue_kind;

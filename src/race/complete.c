@@ -15,8 +15,8 @@ void cco_race_complete(const cco_comm *state, int rc)
         cco_fatal("CRESTA_RACE: the MPI's collective on communicator '%s' failed", state->name);
     if (!cco_comm_tells_failure(state)) /* another rank says so, and ends the job */
         nanosleep(&(struct timespec){.tv_sec = 1}, NULL);
-    if (state->lost >= 0)
+    if (state->lost.rank >= 0)
         cco_fatal("CRESTA_RACE: rank %d of communicator '%s' has failed; rank %d found out",
-                  state->lost, state->name, state->rank);
+                  state->lost.rank, state->name, state->rank);
     cco_fatal("CRESTA_RACE: a process of communicator '%s' has failed", state->name);
 }

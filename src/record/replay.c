@@ -5,7 +5,7 @@
 
 #include "core/pause.h"
 #include "core/progress_thread.h"
-#include "plan/bound_pack.h"
+#include "plan/bound.h"
 #include "progress/queue.h"
 #include "record/recorded.h"
 #include "record/replay_failure.h"

@@ -6,7 +6,6 @@
 #include "core/watch.h"
 #include "core/whereabouts.h"
 #include "sched/engine_parts.h"
-#include "sched/engine_where.h"
 
 /* After a test that found nothing. */
 static void engine_run_pause_after(const cco_engine *e, int *looks, int *tries)
@@ -66,4 +65,13 @@ int cco_engine_run(cco_engine *e, const cco_binding *binding)
 {
     int (*const run)(cco_engine *, const cco_binding *) = e->transport->run;
     return run != NULL ? run(e, binding) : cco_engine_run_any(e, binding);
+}
+
+void cco_engine_tell_where(const cco_engine *e)
+{
+    cco_where_step step = {e->at, e->rounds, CCO_STAY_NOBODY, 0};
+    for (const task *t = e->opened; t->kind < TASK_WAIT; t++)
+        if (t->kind == TASK_RECV || (t->kind == TASK_SEND && step.peer == CCO_STAY_NOBODY))
+            step.peer = t->peer;
+    cco_where_wait(&step);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* fold.c - see fold.h. */
+/* fold.c - see run.h. */
 #include "sched/fold.h"
 
 /* Operands are combined from the last to the first, which is the left one. */

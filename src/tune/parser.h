@@ -34,4 +34,7 @@ MPI_Count cco_parse_number(cco_parser *p, MPI_Count inf, cco_counted what);
 void cco_parse_range(cco_parser *p, cco_counted what, char close, MPI_Count inf, MPI_Count *low,
                      MPI_Count *high);
 
+/* What comes behind the opening brace, and the closing one. */
+void cco_parse_conditions(cco_parser *p, cco_rule *rule);
+
 #endif

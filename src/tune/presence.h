@@ -8,6 +8,8 @@
 #define CCO_PRESENCE_H
 
 #include "mpi/mpi_compat.h"
+#include <stdbool.h>
+#include <stddef.h>
 
 /* Returns when all ranks of MPI_COMM_WORLD have come here.  After some seconds a message on the
  * first rank of each host that has waited so long names who is here; nothing else happens: ranks
@@ -17,5 +19,9 @@ void cco_presence_await(void);
 /* Writes that message for a communicator whose ranks have not met so (spawned, connected), and in
  * whose first collective this rank has waited so long. */
 void cco_presence_report(MPI_Comm comm);
+
+/* Says which have the library, " rank 0 (process 17, prog) with it; ..."; false if this process is
+ * not the first of those that have it, so that it is another that speaks. */
+bool cco_host_processes(char *text, size_t room);
 
 #endif

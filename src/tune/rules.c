@@ -13,7 +13,6 @@
 #include "core/kept_text.h"
 #include "model/registry.h"
 #include "tune/auto.h"
-#include "tune/conditions.h"
 #include "tune/impl.h"
 #include "tune/parser.h"
 

@@ -30,4 +30,7 @@ bool cco_tuning_read(cco_tuning *tuning, const char *text, size_t length, const 
 /* Rules to be freed with free(), whose source is `name` for messages; NULL on an error. */
 cco_rules *cco_tuning_rules(cco_tuning *tuning, const char *name);
 
+/* What an object of the file says; false on an error. */
+bool cco_tuning_rule(cco_json *json, int token, cco_rule *rule);
+
 #endif

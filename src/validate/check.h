@@ -4,6 +4,7 @@
 #define CCO_CHECK_H
 
 #include "core/comm.h"
+#include <stdbool.h>
 #include "validate/numbers.h"
 #include "validate/reference.h"
 #include "validate/sample.h"
@@ -74,5 +75,10 @@ bool cco_check_again(cco_check *check);
 
 /* Frees what it holds. */
 void cco_check_empty(cco_check *check);
+
+#include "mpi/mpi_compat.h"
+
+/* True if no part of a type is a floating number, so that no operation of the program rounds. */
+bool cco_leaves_are_exact(MPI_Datatype type);
 
 #endif

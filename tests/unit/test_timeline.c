@@ -2,7 +2,6 @@
 /* test_timeline.c - time bins: nothing is lost when they become longer, when a call lies in many,
  * and when ranks with other clocks are added up. Needs no running MPI. */
 #include "core/timeline.h"
-#include "core/timeline_json.h"
 #include "core/timeline_merge.h"
 
 #include <pthread.h>

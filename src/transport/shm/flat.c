@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* flat.c - see flat.h. */
 #include "transport/shm/run.h"
-#include "transport/shm/fold.h"
 #include "transport/shm/lost.h"
 #include "transport/shm/small.h"
 #include "transport/shm/shares.h"

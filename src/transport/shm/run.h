@@ -201,4 +201,9 @@ static inline uint64_t cco_run_ahead(const cco_run *r)
     return cco_pause_crowds() ? r->ring->slots : 0;
 }
 
+/* to = from[first] op ... op from[last], in this order, so that every rank gets the same bits; `n`
+ * bytes.  This rank's own operand may be where the result goes.  With a `fold` among the binding's
+ * operations, it combines all operands at once. */
+int cco_run_fold(const cco_run *r, const char **from, int first, int last, char *to, size_t n);
+
 #endif

@@ -6,7 +6,7 @@
  * The results of a piece are collected when the operands of the next are shown: they had time to
  * come. After R. Rabenseifner: Optimization of collective reduction operations, ICCS 2004. */
 #include "transport/shm/shares.h"
-#include "transport/shm/fold.h"
+#include "transport/shm/run.h"
 
 /* The share of a rank in a part of the vector: lines, of whole elements. */
 static cco_span shares_share(const cco_run *r, cco_span part, int rank)

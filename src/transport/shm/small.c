@@ -4,7 +4,7 @@
 #include "transport/shm/small.h"
 
 #include "transport/local/local.h"
-#include "transport/shm/fold.h"
+#include "transport/shm/run.h"
 
 static inline char *shm_small_block(const cco_run *r, const cco_side *side, int i)
 {
