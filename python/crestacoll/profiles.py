@@ -158,7 +158,7 @@ def seconds(us):
     if us is None:
         return "-"
     for unit, scale in (("s", 1e6), ("ms", 1e3)):
-        if us >= scale:
+        if float(f"{us:.3g}") >= scale:  # 999.9 is 1 of the next unit
             return f"{us / scale:.3g} {unit}"
     return f"{us:.3g} us"
 

@@ -4,9 +4,9 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from crestacoll import iorecords, profiles, schemas, tuning
+from crestacoll import iorecords, outputs, profiles, schemas, tuning
 from crestacoll.explore import verdict
-from crestacoll.ui import Problem
+from crestacoll.ui import USAGE, Problem
 
 STATE = "crestacoll-explore-1"  # state.json of an exploration; its result is a member
 KINDS = {
@@ -35,6 +35,31 @@ class Source:
     data: dict
     folder: Path | None = None
     state: dict | None = None
+
+
+class Side(outputs.Input):
+    """A profile to compare, or a folder of profiles."""
+
+    def names(self, path):
+        return [str(file) for file in json_files(path)]
+
+
+def json_files(name):
+    """The file, or those of a folder, in the order of their names."""
+    path = Path(name)
+    return sorted(path.glob("*.json")) if path.is_dir() else [path]
+
+
+def profiles_of(name):
+    """The Sources of a profile or of a folder of profiles. Raises Problem."""
+    sources = [read(file) for file in json_files(name)]
+    if not sources:
+        raise Problem(f"{name}: there is no profile (*.json) in this folder", USAGE)
+    for source in sources:
+        if source.kind != "profile":
+            told = f"{source.name} is a result of {source.kind}"
+            raise Problem(f"{told}: --compare is for profiles", USAGE)
+    return sources
 
 
 def is_tuning(name):

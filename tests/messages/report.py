@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Screens of `crestacoll report`."""
 
+from pathlib import Path
+
 import report_data
 
 
@@ -21,6 +23,32 @@ def all_of_the_time_in_the_mpi(screen):
     """Where the time of a run goes, and the calls by their place."""
     screen.write("p.json", _profile() | {"calls": report_data.calls()})
     screen.crestacoll("report", "p.json")
+
+
+def _side(screen, folder, runs, factor):
+    """Profiles whose times scatter a little; those of one collective and one place by `factor`."""
+    Path(folder).mkdir()
+    for i in range(runs):
+        noise = 1 + 0.002 * i
+        data = report_data.profile() | {"calls": report_data.calls()}
+        data["wall_s"] *= noise
+        for record in data["records"]:
+            slower = factor if record["collective"] == "alltoall" else 1
+            record["time_us"]["mean"] *= noise * slower
+        for call in data["calls"]["list"]:
+            slower = factor if call["call"] == "MPI_Alltoall" else 1
+            call["time_us"]["mean"] *= noise * slower
+        screen.write(f"{folder}/{i}.json", data)
+
+
+def what_changed(screen):
+    """Profiles of two programs, of several runs each."""
+    _side(screen, "old", 5, 1)
+    _side(screen, "new", 4, 1.1)
+    screen.crestacoll("report", "--compare", "old", "new")
+    screen.crestacoll("report", "--compare", "new", "old/0.json")
+    screen.crestacoll("report", "--compare", "old", "old/0.json")
+    screen.crestacoll("report", "--compare", "old", "new", "--by", "collective")
 
 
 def a_record_of_mpi_io(screen):

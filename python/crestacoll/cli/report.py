@@ -1,19 +1,22 @@
 # SPDX-License-Identifier: BSD-3-Clause
+import sys
+
 import click
 
 from crestacoll import iorecords, mpitime, outputs, profiles, reportfiles
-from crestacoll.ui import USAGE, Problem, json_option, out, write_json
+from crestacoll.ui import USAGE, WRONG, Problem, json_option, out, write_json
 
 EPILOG = """\b
 crestacoll report p.json
 crestacoll report p.json bench.json overlap.json crestacoll-explore -o report.html
+crestacoll report --compare old/ new/
 
 \b
-Exit codes: 0 fine; 2 wrong usage; 125 a file is none of these, or cannot be read or written."""
+Exit codes: 0 fine; 1 --compare: slower; 2 wrong usage; 125 a file cannot be used or written."""
 
 
 @click.command("report", short_help="Show a profile, or make a page of results.", epilog=EPILOG)
-@click.argument("files", nargs=-1, required=True, type=outputs.Input(exists=True))
+@click.argument("files", nargs=-1, required=True, type=reportfiles.Side(exists=True))
 @click.option(
     "-o",
     "--output",
@@ -28,21 +31,32 @@ Exit codes: 0 fine; 2 wrong usage; 125 a file is none of these, or cannot be rea
     type=click.Choice(["collective", "communicator", "implementation"]),
     help="One line for each collective, communicator or implementation.",
 )
+@click.option(
+    "--compare",
+    "old",
+    multiple=True,
+    type=reportfiles.Side(exists=True),
+    metavar="OLD",
+    help="Show what changed from OLD to FILES; can be given again.",
+)
 @json_option
-def command(files, output, everything, by, json_to):
+def command(files, output, everything, by, old, json_to):
     """Show a profile that `crestacoll run --profile FILE` (or CRESTA_PROFILE=FILE) wrote, or a
     record of MPI-IO (`crestacoll run --io FILE`, CRESTA_IO=FILE).
 
-    Each line is one collective, communicator, size class and implementation, with its calls, time,
-    time spent waiting for the last rank, and share of the program's run time.
+    It begins with where the time goes, and calls by their place; then come the collectives.
 
-    With -o the result is a page, with pictures: where the time goes, by collective, size,
-    communicator and over the time of the run, for each profile among FILES; calls and MB/s over
-    the time of the run for each record of MPI-IO; the times of
-    implementations and their overlap with computation, for files that `crestacoll bench`,
-    `overlap` and `explore` wrote by --json; and explorations (their folders). --all, --by and
-    --json are for the table of one profile.
+    With -o the result is a page, with pictures: where the time goes, for each profile among FILES;
+    calls and MB/s over time, for each record of MPI-IO; times of implementations and their overlap
+    with computation, for files that `crestacoll bench`, `overlap` and `explore` wrote by --json;
+    and explorations (their folders). With --compare, FILES and OLD are profiles, or folders of
+    them, of several runs each; it shows what changed, by collective and by place, and how surely.
     """
+    if old:
+        if output or by:
+            raise Problem("--compare takes no -o and no --by", USAGE)
+        compare_sides([old, files], everything, json_to)
+        return
     if output:
         if everything or by or json_to:
             raise Problem("-o makes a page: it takes no --all, --by or --json", USAGE)
@@ -63,6 +77,20 @@ def command(files, output, everything, by, json_to):
         show_sums(data, by)
     else:
         mpitime.show(data, None if everything else 30)
+
+
+def compare_sides(sides, everything, json_to):
+    from crestacoll import compare
+
+    sides = [sum(map(reportfiles.profiles_of, side), []) for side in sides]
+    compare.need_alike(sides)
+    lines = compare.compare(*([source.data for source in side] for side in sides))
+    if json_to:
+        write_json(compare.as_json(sides, lines), json_to)
+    else:
+        compare.show(sides, lines, None if everything else 10)
+    if compare.verdict(lines)[0] == compare.SLOWER:
+        sys.exit(WRONG)
 
 
 def show_io(data, json_to):
