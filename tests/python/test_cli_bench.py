@@ -6,11 +6,14 @@ from types import SimpleNamespace
 
 import pytest
 
-from crestacoll import benchjob, choices, nethosts, schemas
+from crestacoll import benchjob, busbw, choices, nethosts, schemas
 from crestacoll.cli import bench
 from crestacoll.ui import Problem
 
 pytestmark = pytest.mark.by_turns
+
+
+FACTOR_ONE = {"allreduce", "bcast"}  # on two ranks
 
 
 def test_two_ranks_end_to_end(crestacoll, build, tmp_path):
@@ -31,6 +34,9 @@ def test_two_ranks_end_to_end(crestacoll, build, tmp_path):
     )
     assert all(r["ratio_to_mpi"] == 1 for r in data["records"] if r["implementation"] == "mpi")
     assert "# allreduce" in ran.stdout and "Median(us)" in ran.stdout
+    for r in data["records"]:
+        expected = r["bytes"] / r["median_us"] / 1e3 if r["collective"] in FACTOR_ONE else None
+        assert r["busbw_gb_s"] == pytest.approx(expected), r["collective"]
     assert (tmp_path / "b.svg").stat().st_size > 1000
 
 
@@ -300,6 +306,35 @@ RECORD = {
     "samples": 3,
     "samples_asked": 9,
 }
+
+
+@pytest.mark.parametrize(
+    "collective, expected",
+    [
+        ("allreduce", 1.5),  # 2(n-1)/n of the vector
+        ("reduce_scatter", 0.75),  # (n-1)/n of the vector
+        ("reduce_scatter_block", 3.0),  # (n-1)/n of the blocks of 4 ranks, as all below
+        ("allgather", 3.0),
+        ("alltoall", 3.0),
+        ("gather", 3.0),
+        ("scatter", 3.0),
+        ("bcast", 1.0),
+        ("reduce", 1.0),
+        *((name, None) for name in ("barrier", "scan", "exscan", "alltoallv", "allgatherv")),
+        *((name, None) for name in ("alltoallw", "gatherv", "neighbor_alltoall")),
+    ],
+)
+def test_bus_bandwidth_is_that_of_nccl_tests(collective, expected, capsys):
+    """A million bytes in a millisecond, on 4 ranks."""
+    timed = {"collective": collective, "ranks": 4, "bytes": 10**6, "median_us": 1000.0}
+    assert busbw.of_record(timed) == (expected and pytest.approx(expected))
+    assert busbw.of_record(timed | {"median_us": 0.0}) is None
+    more = {"root": "none", "buffers": "hot", "implementation": "mpi", "samples": 9}
+    more |= {"p10_us": 900.0, "p90_us": 1100.0, "ratio_to_mpi": 1.0, "verified": True}
+    bench.print_collective([timed | more])
+    head, row = capsys.readouterr().out.splitlines()[-2:]
+    assert "P90(us)  Busbw(GB/s)  Ratio" in head
+    assert row.split()[5] == ("-" if expected is None else f"{expected:.3g}")
 
 
 def test_lines_are_sorted():

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from crestacoll import __version__, benchjob, choices, machine, options, outputs
+from crestacoll import __version__, benchjob, busbw, choices, machine, options, outputs
 from crestacoll.builds import choose_builds
 from crestacoll.explore.arms import NEIGHBORS
 from crestacoll.sizes import Sizes, format_size
@@ -154,7 +154,8 @@ def command(
 
     All implementations run in one job, interleaved sample by sample, and every result is compared
     with the MPI's own before and after the timing. ratio is median over median of `mpi`: below 1
-    is faster than the MPI.
+    is faster than the MPI. busbw is the bus bandwidth as nccl-tests defines it: bytes over time,
+    multiplied by 2(n-1)/n (allreduce), (n-1)/n or 1.
     """
     check_plot(plot)
     options.check_hosts(hosts, rate, ranks)
@@ -170,6 +171,8 @@ def command(
         for b in choose_builds(mpis)
     ]
     results = run_all(plans, end, hosts, rate)
+    for record in [r for result in results for r in result.records]:
+        record["busbw_gb_s"] = busbw.of_record(record)
     if json_to:
         write_json(benchjob.document("crestacoll-bench-1", results), json_to)
     if json_to != "-":
@@ -326,6 +329,7 @@ def print_collective(records):
         ">Median(us)",
         ">P10(us)",
         ">P90(us)",
+        ">Busbw(GB/s)",
         ">Ratio",
         ">Samples",
         "Verified",
@@ -345,6 +349,7 @@ def print_collective(records):
             f"{r['median_us']:.2f}",
             f"{r['p10_us']:.2f}",
             f"{r['p90_us']:.2f}",
+            busbw.cell(r),
             ratio,
             str(r["samples"]),
             "yes" if r["verified"] else "WRONG",
