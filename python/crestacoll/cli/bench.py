@@ -57,7 +57,8 @@ reduce_scatter_block; the whole vector for the others; the mean block of the une
     show_default=True,
     help=(
         "back_to_back: batches of calls, which hides the latency of one-directional calls;"
-        " synchronised: every call starts at an agreed time on a common clock, slowest rank."
+        " synchronised: every call starts at an agreed time on a common clock, and the slowest"
+        " rank counts."
     ),
 )
 @click.option(

@@ -39,8 +39,8 @@ folder, and long runs are ended early: it must not matter if it leaves files hal
 )
 @shared.time(
     "2m",
-    "Time for everything, such as 90s, 2m, 1h. More time finds smaller gains. A run of the program"
-    " that began before may end after it, at most by the time of one plain run.",
+    "Time for everything, such as 90s, 2m, 1h. More time finds smaller gains. The last run of the"
+    " program may go on after it, for at most as long as a plain run takes.",
 )
 @shared.folder(
     "crestacoll-explore",
@@ -68,8 +68,8 @@ folder, and long runs are ended early: it must not matter if it leaves files hal
     type=click.FloatRange(0.1, 50),
     metavar="PERCENT",
     help=(
-        "The largest gain that may be left open where it says that no choice makes the program"
-        " faster. Default: 5."
+        "Say that no choice makes the program faster only where a gain above PERCENT is excluded."
+        " Default: 5."
     ),
 )
 @click.option("--mpi", metavar="NAME", help="MPI family of the program, as in `crestacoll run`.")

@@ -38,7 +38,7 @@ def command(file, hosts, hostfile, output, json_to):
     """Find an order of the ranks that keeps most bytes inside nodes, from the communicators and
     bytes of a profile.
 
-    It assumes that ranks fill the hosts in the order of their numbers now. The table shows the
+    It assumes that ranks now fill the hosts in the order of their numbers. The table shows the
     bytes that cross between nodes before and after, estimated from what each collective has to
     send. DIR gets files for the launchers of Open MPI, MPICH, Slurm and Cray, and a README with the
     commands that use them. The program and its results stay the same. If nothing is gained, the

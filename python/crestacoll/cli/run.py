@@ -72,7 +72,10 @@ the command runs as without crestacoll, and one line says so."""
     "--profile",
     type=outputs.Output(),
     metavar="FILE",
-    help="Count and time every collective; write them as JSON. `crestacoll report FILE` shows it.",
+    help=(
+        "Count and time the program's calls of the MPI, collectives in detail, and write that as"
+        " JSON. `crestacoll report FILE` shows it."
+    ),
 )
 @click.option(
     "--report", "show_report", is_flag=True, help="Show the profile as a table at the end."

@@ -35,7 +35,7 @@ ONLY = {
 
 
 @click.command(
-    "simulate", short_help="Time collectives on a machine that is not there.", epilog=EPILOG
+    "simulate", short_help="Simulate collectives on a machine of any size.", epilog=EPILOG
 )
 @click.argument("collective", required=False)
 @click.option(

@@ -75,8 +75,9 @@ def command(
     """Tune this machine: find the fastest implementation of COLLECTIVES (`allreduce,bcast`, or
     `all`) at each size and number of ranks, and write a tuning file.
 
-    The implementations take turns in one job. A rule enters the file only if its gain is beyond the
-    noise, first among all models and algorithms, and again on fresh data against the MPI's own.
+    The implementations take turns in one job. A rule enters the file only if its gain is
+    proved: it was found among all models and algorithms, and shows again on fresh data against the
+    MPI's own.
     """
     from crestacoll.tune import state as states
 

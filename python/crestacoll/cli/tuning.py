@@ -103,7 +103,7 @@ def sentence(verdict):
 @file_argument
 @json_option
 def show_file(file, json_to):
-    """Show FILE as a table: the rules in their order, and how each was earned.
+    """Show FILE as a table: the rules in their order, and what each gains.
 
     The gain is that of a step of the program (explore) or of a call (tune), with its confidence
     interval.
