@@ -23,6 +23,16 @@ def test_each_text_has_a_module():
     assert {path.name for path in messages.MESSAGES.glob("*.txt")} == known
 
 
+def test_the_sentences_of_a_source():
+    """Joined as the compiler joins them; neither comments nor what is no sentence."""
+    source = """/* "no such words" */ static const char quote = '"';
+        cco_say("%s: a file of %s"  // "nor these"
+                " cannot be " SHORT " read\\n", name, "why not"); x = f("ok"); .doc = "a long ring";
+        _Static_assert(A < B, "the words have room"); put("{\\"schema\\": \\"of a file\\"}");"""
+    found = messages.modules()["library"]._messages(source)
+    assert found == ["%s: a file of %s cannot be <SHORT> read", "why not"]
+
+
 def test_a_change_of_words_is_seen(monkeypatch, tmp_path):
     monkeypatch.setattr(messages, "MESSAGES", tmp_path)
     monkeypatch.setattr(messages, "ROOT", tmp_path)
