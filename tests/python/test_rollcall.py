@@ -5,6 +5,7 @@ import errno
 import os
 import re
 import selectors
+import signal
 import socket
 import subprocess
 import sys
@@ -276,6 +277,34 @@ def test_a_rank_that_does_not_answer_is_not_waited_for(watch, monkeypatch):
             with sockets.connect("run", os.getpid(), sockets.names(), 60) as caller:
                 told = b"".join(iter(lambda: caller.recv(1 << 16), b""))
     assert told.startswith(b"state\tsilent\nprocess\trank=0"), told
+
+
+IGNORES_TERM = """
+import signal
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
+print("ignores", flush=True)
+signal.pause()
+"""
+
+
+def test_a_job_that_does_not_end_when_asked_is_killed(watch, monkeypatch):
+    monkeypatch.setattr(listen, "KILL_S", 0.1)
+    watch.ends = True
+    name = re.search(r"^unix (.*)", watch.file.read_text(), re.MULTILINE)[1]
+    with (
+        subprocess.Popen([sys.executable, "-c", IGNORES_TERM], stdout=subprocess.PIPE) as job,
+        socket.socket(socket.AF_UNIX) as rank,
+    ):
+        try:
+            assert job.stdout.readline() == b"ignores\n"
+            watch.started(job)
+            rank.connect("\0" + name)
+            rank.sendall(b"process\trank=0\tsize=1\tworld=a\tspawned=0\tpid=1\thost=n\n")
+            rank.sendall(b"hang\tversion=2\tseconds=1\n")
+            rank.shutdown(socket.SHUT_WR)
+            assert job.wait(60) == -signal.SIGKILL and watch.ended
+        finally:
+            job.kill()
 
 
 ANOTHER_USER = r"""
