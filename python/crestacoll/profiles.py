@@ -233,30 +233,23 @@ def mpi_name(data):
     return " ".join(data["mpi"].split(",")[0].split())
 
 
-def show(data, top=None):
-    """The records as a table, the most expensive first."""
-    wall = data["wall_s"] * 1e6
-    records = sorted(data["records"], key=lambda r: -r["time_us"]["mean"])
-    several = between.spans_nodes(data)
-    made = table(
-        "collective",
-        "communicator",
-        ">bytes",
-        "implementation",
-        ">calls",
-        ">a call",
-        ">time",
-        ">min",
-        ">max",
-        ">waiting",
-        ">samples",
-        ">itself",
-        ">of wall",
-        *([">messages", ">between nodes"] if several else []),
-    )
-    for r in records[:top]:
+HEADS = (
+    *("collective", "communicator", ">bytes", "implementation", ">calls", ">a call", ">time"),
+    *(">min", ">max", ">waiting", ">samples", ">itself", ">of wall"),
+)
+
+
+def heads(data):
+    """The heads of the table of records; '>': to the right."""
+    return (*HEADS, *([">messages", ">between nodes"] if between.spans_nodes(data) else []))
+
+
+def lines(data, top=None):
+    """The cells of each record, the most expensive first."""
+    wall, several = data["wall_s"] * 1e6, between.spans_nodes(data)
+    for r in sorted(data["records"], key=lambda r: -r["time_us"]["mean"])[:top]:
         t, calls = r["time_us"], max(r["calls"], 1)
-        made.add_row(
+        yield (
             label(r),
             communicator(r),
             format_class(r["bytes_min"], r["bytes_max"]),
@@ -272,21 +265,32 @@ def show(data, top=None):
             percent(t["mean"], wall),
             *(between.cells(r) if several else []),
         )
+
+
+def show(data, top=None):
+    """The records as a table, the most expensive first."""
+    several = between.spans_nodes(data)
     out.print(heading(data), soft_wrap=True)
-    if not records:
+    if not data["records"]:
         out.print("No call of a collective was recorded.", soft_wrap=True)
         return
     if several:
         out.print(between.sentence(data), soft_wrap=True)
+    made = table(*heads(data))
+    for cells in lines(data, top):
+        made.add_row(*cells)
     show_table(made)
-    if top and len(records) > top:
-        out.print(f"... and {len(records) - top} more (--all)")
+    if top and len(data["records"]) > top:
+        out.print(f"... and {len(data['records']) - top} more (--all)")
     if untimed(data):
         out.print(untimed(data), soft_wrap=True)
-    out.print(
+    out.print(legend(data), style="dim", soft_wrap=True)
+
+
+def legend(data):
+    """What the columns say."""
+    return (
         "time: mean over the ranks, min and max of one rank; calls: of one rank;"
         f" {waiting_legend(data)}bytes: see docs/choosing.md"
-        + (f"; {between.LEGEND}" if several else ""),
-        style="dim",
-        soft_wrap=True,
+        + (f"; {between.LEGEND}" if between.spans_nodes(data) else "")
     )

@@ -36,6 +36,11 @@ class Source:
     folder: Path | None = None
     state: dict | None = None
 
+    @property
+    def what(self):
+        """In a message."""
+        return "a record of MPI-IO" if self.kind == "io" else f"a result of {self.kind}"
+
 
 class Side(outputs.Input):
     """A profile to compare, or a folder of profiles."""
@@ -50,15 +55,16 @@ def json_files(name):
     return sorted(path.glob("*.json")) if path.is_dir() else [path]
 
 
-def profiles_of(name):
-    """The Sources of a profile or of a folder of profiles. Raises Problem."""
+def profiles_of(name, asked="--compare"):
+    """The Sources of a profile or of a folder of profiles; `asked`: by which option. Raises
+    Problem.
+    """
     sources = [read(file) for file in json_files(name)]
     if not sources:
         raise Problem(f"{name}: there is no profile (*.json) in this folder", USAGE)
     for source in sources:
         if source.kind != "profile":
-            told = f"{source.name} is a result of {source.kind}"
-            raise Problem(f"{told}: --compare is for profiles", USAGE)
+            raise Problem(f"{source.name} is {source.what}: {asked} is for profiles", USAGE)
     return sources
 
 

@@ -151,7 +151,7 @@ def calls_section(data):
         "inside": mpitime.share_in_mpi(data),
         "wall": profiles.seconds(data["calls"]["wall_us"]["mean"]),
         "groups": mpitime.cells(data),
-        "heads": [*mpitime.HEADS, *(["peer"] if mpitime.has_distances(data) else [])],
+        "heads": [head.lstrip(">") for head in mpitime.heads(data)],
         "lines": [[whole_words(cell) for cell in line] for line in lines],
         "more": len(data["calls"]["list"]) - len(lines),
         "notes": mpitime.notes(data),

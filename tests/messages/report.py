@@ -58,6 +58,29 @@ def a_record_of_mpi_io(screen):
     screen.crestacoll("report", "io.json", "--by", "collective")
 
 
+def a_profile_in_markdown(screen):
+    """What a CI job shows in its summary."""
+    screen.write("p.json", _profile() | {"calls": report_data.calls()})
+    screen.crestacoll("report", "p.json", "--format", "markdown")
+    screen.crestacoll("report", "p.json", "-o", "p.md")
+
+
+def refused_formats(screen):
+    """What is not written for other programs."""
+    data = _profile() | {"timeline": None}
+    screen.write("p.json", data)
+    screen.write("bench.json", report_data.bench())
+    screen.write("io.json", report_data.io())
+    screen.crestacoll("report", "p.json", "-o", "p.csv", "--by", "collective")
+    screen.crestacoll("report", "p.json", "--format", "markdown", "--json")
+    screen.crestacoll("report", "p.json", "--format", "trace")
+    screen.crestacoll("report", "p.json", "-o", "trace.json")
+    screen.crestacoll("report", "p.json", "bench.json", "--format", "csv")
+    screen.crestacoll("report", "io.json", "-o", "io.prom")
+    screen.crestacoll("report", "p.json", "p.json", "-o", "p.prom")
+    screen.crestacoll("report", "--compare", "p.json", "p.json", "--format", "csv")
+
+
 def refusals(screen):
     """What report cannot do."""
     screen.write("p.json", _profile())

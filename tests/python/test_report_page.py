@@ -108,7 +108,7 @@ def test_rows_of_many_ranks(tmp_path):
     [
         (["p.json", "b.json"], 2, "add -o report.html"),
         (["b.json"], 2, "b.json is a result of bench: add -o"),
-        (["p.json", "-o", "r.html", "--all"], 2, "-o makes a page"),
+        (["p.json", "-o", "r.html", "--all"], 2, "--format html takes no --all"),
         (["p.json", "-o", "no/r.html"], 2, "--output no/r.html: no such folder"),
         (["p.json", "other.json", "-o", "r.html"], 125, "other.json: report cannot read this"),
         (["cut.json", "-o", "r.html"], 125, "cut.json is not a JSON file"),

@@ -3,12 +3,14 @@ import sys
 
 import click
 
-from crestacoll import iorecords, mpitime, outputs, profiles, reportfiles
+from crestacoll import formats, iorecords, mpitime, outputs, profiles, reportfiles
 from crestacoll.ui import USAGE, WRONG, Problem, json_option, out, write_json
 
+TOP = 30  # lines of a table
 EPILOG = """\b
 crestacoll report p.json
 crestacoll report p.json bench.json overlap.json crestacoll-explore -o report.html
+crestacoll report p.json --format markdown
 crestacoll report --compare old/ new/
 
 \b
@@ -21,7 +23,13 @@ Exit codes: 0 fine; 1 --compare: slower; 2 wrong usage; 125 a file cannot be use
     "-o",
     "--output",
     type=outputs.Output(dir_okay=False),
-    help="Write one HTML page of all FILES; it needs no other file.",
+    help="Write a page of all FILES, which needs no other file, or what --format names.",
+)
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice([formats.PAGE, *formats.FORMATS]),
+    help="What -o writes; by default by the end of its name, or html. Without -o: print it.",
 )
 @click.option(
     "--all", "everything", is_flag=True, help="All lines, not only the 30 most expensive."
@@ -40,27 +48,28 @@ Exit codes: 0 fine; 1 --compare: slower; 2 wrong usage; 125 a file cannot be use
     help="Show what changed from OLD to FILES; can be given again.",
 )
 @json_option
-def command(files, output, everything, by, old, json_to):
+def command(files, output, form, everything, by, old, json_to):
     """Show a profile that `crestacoll run --profile FILE` (or CRESTA_PROFILE=FILE) wrote, or a
     record of MPI-IO (`crestacoll run --io FILE`, CRESTA_IO=FILE).
 
     It begins with where the time goes, and calls by their place; then come the collectives.
 
-    With -o the result is a page, with pictures: where the time goes, for each profile among FILES;
-    calls and MB/s over time, for each record of MPI-IO; times of implementations and their overlap
-    with computation, for files that `crestacoll bench`, `overlap` and `explore` wrote by --json;
-    and explorations (their folders). With --compare, FILES and OLD are profiles, or folders of
-    them, of several runs each; it shows what changed, by collective and by place, and how surely.
+    With -o the result is a page, with pictures of all FILES: profiles, records of MPI-IO, what
+    `crestacoll bench`, `overlap` and `explore` wrote by --json, and explorations (their folders).
+    Other formats, and --compare, take profiles, or folders of them. --compare shows what changed
+    between several runs each, by collective and by place, and how surely.
     """
     if old:
-        if output or by:
-            raise Problem("--compare takes no -o and no --by", USAGE)
+        if output or form or by:
+            raise Problem("--compare takes no -o, no --format and no --by", USAGE)
         compare_sides([old, files], everything, json_to)
         return
-    if output:
-        if everything or by or json_to:
-            raise Problem("-o makes a page: it takes no --all, --by or --json", USAGE)
-        write_page(files, output)
+    if output or form:
+        form = form or formats.of_name(output)
+        if by or json_to or everything and form in formats.PICTURES:
+            also = "--all, " if form in formats.PICTURES else ""
+            raise Problem(f"--format {form} takes no {also}--by or --json", USAGE)
+        write(form, files, output or "-", None if everything else TOP)
         return
     if len(files) > 1:
         raise Problem("a table is of one profile; for several files add -o report.html", USAGE)
@@ -76,7 +85,7 @@ def command(files, output, everything, by, old, json_to):
     elif by:
         show_sums(data, by)
     else:
-        mpitime.show(data, None if everything else 30)
+        mpitime.show(data, None if everything else TOP)
 
 
 def compare_sides(sides, everything, json_to):
@@ -103,8 +112,7 @@ def show_io(data, json_to):
 
 def one_profile(source):
     if source.kind != "profile":
-        told = f"{source.name} is a result of {source.kind}"
-        raise Problem(f"{told}: add -o report.html for a page", USAGE)
+        raise Problem(f"{source.name} is {source.what}: add -o report.html for a page", USAGE)
     return source.data
 
 
@@ -121,12 +129,20 @@ def as_json(file, data, by):
     }
 
 
-def write_page(files, output):
-    sources = [reportfiles.read(file) for file in files]
-    from crestacoll import reportpage
+def write(form, files, output, top):
+    """A page, or what other programs read."""
+    if form == formats.PAGE:
+        sources = [reportfiles.read(file) for file in files]
+        from crestacoll import reportpage
 
-    text = reportpage.render(sources)
-    outputs.write_text(output, text, errors="backslashreplace")
+        text = reportpage.render(sources)
+    else:
+        text = formats.render(form, files, top)
+    text = text.encode("utf-8", "backslashreplace").decode("utf-8")
+    if output == "-":
+        sys.stdout.write(text)
+        return
+    outputs.write_text(output, text)
     out.print(f"report: {output}", soft_wrap=True)
 
 

@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What `report` writes of profiles for other programs to read."""
+
+from pathlib import Path
+
+from crestacoll import reportfiles
+from crestacoll.formats import csv_table, markdown, prometheus, trace
+from crestacoll.ui import USAGE, Problem
+
+PAGE = "html"
+FORMATS = {"csv": csv_table, "markdown": markdown, "prometheus": prometheus, "trace": trace}
+ENDS = {".csv": "csv", ".md": "markdown", ".prom": "prometheus"}
+SHORT = ("markdown", "prometheus")  # formats that have the most expensive lines, as the table
+PICTURES = (PAGE, "trace")  # formats without such lines
+
+
+def of_name(path):
+    """The format that the name of a file asks for: a page, if it says nothing else."""
+    end = Path(path).suffix.lower()
+    if end == ".json":
+        raise Problem(f"-o {path}: say --format trace, or --json={path} for the result", USAGE)
+    return ENDS.get(end, PAGE)
+
+
+def render(form, files, top=None):
+    """The text of some profiles, given by their names, or folders of them; `top`: lines of a table
+    in a format that is SHORT.
+    """
+    sources = []
+    for name in files:
+        sources += reportfiles.profiles_of(name, f"--format {form}")
+    names = [source.name for source in sources]
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice:
+        raise Problem(f"{twice} is given twice", USAGE)
+    return FORMATS[form].render(sources, *([top] if form in SHORT else []))
+
+
+def clean(text):
+    """A name as text that can be encoded: halves of characters become U+FFFD."""
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")

@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Profiles as comma-separated values, for pandas, R and spreadsheets: RFC 4180, but for the ends of
+lines, which are those of Unix. What a row does not have, or is not known, is empty.
+"""
+
+import csv
+import io
+
+from crestacoll import between, formats, mpitime, profiles, sites
+from crestacoll.ui import visible
+
+COLUMNS = (
+    *("file", "table", "call", "site", "communicator", "processes", "bytes_min", "bytes_max"),
+    *("implementation", "rule", "part", "requests", "peer", "main_thread", "job_ranks", "ranks"),
+    *("calls_of_a_rank_max", "calls_of_all_ranks", "bytes_of_all_ranks"),
+    *("time_mean_us", "time_min_us", "time_max_us", "time_longest_us", "of_run_percent"),
+    *("waiting_mean_us", "waiting_low_us", "waiting_high_us", "waiting_max_us", "waiting_samples"),
+    *("nodes", "messages_between_nodes_per_call", "bytes_between_nodes_per_call"),
+)
+
+
+def render(sources):
+    """One row for each line of the tables that `report` shows, of all profiles."""
+    text = io.StringIO()
+    writer = csv.DictWriter(text, COLUMNS, lineterminator="\n")
+    writer.writeheader()
+    for source in sources:
+        for row in [*call_rows(source.data), *collective_rows(source.data)]:
+            row |= {"file": source.name, "job_ranks": source.data["ranks"]}
+            writer.writerow({name: cell(value) for name, value in row.items()})
+    return text.getvalue()
+
+
+def cell(value):
+    if isinstance(value, str):
+        return visible(formats.clean(value))
+    return str(value).lower() if isinstance(value, bool) else value
+
+
+def times(record):
+    return {f"time_{name}_us": us for name, us in record["time_us"].items() if name in TIMES}
+
+
+TIMES = ("mean", "min", "max", "longest")
+
+
+def of_run(us, wall_us):
+    return round(100 * us / wall_us, 4) if wall_us else None
+
+
+def call_rows(data):
+    """The table of calls by site."""
+    if "calls" not in data:
+        return
+    ranks, wall = data["ranks"], data["calls"]["wall_us"]["mean"]
+    calls = sorted(data["calls"]["list"], key=lambda c: -mpitime.of_job(c, ranks))
+    places = sites.Places(data["calls"]["modules"], calls)
+    for call in calls:
+        yield {
+            "table": "calls",
+            "call": call["call"],
+            "site": places.name(call["site"]) if call["site"] else None,
+            "part": call["part"],
+            "requests": call["requests"],
+            "peer": call["distance"] and mpitime.DISTANCES[call["distance"]],
+            "main_thread": call["main_thread"],
+            "ranks": call["ranks"],
+            "calls_of_a_rank_max": call["calls_max"],
+            "calls_of_all_ranks": call["calls"],
+            "bytes_of_all_ranks": call["bytes"],
+            "of_run_percent": of_run(mpitime.of_job(call, ranks), wall),
+        } | times(call)
+
+
+def collective_rows(data):
+    """The table of collectives."""
+    for r in sorted(data["records"], key=lambda r: -r["time_us"]["mean"]):
+        wait = {f"waiting_{name}": us for name, us in (r["wait_us"] or {}).items()}
+        sent = between.each_call(r) or (None, None)
+        yield {
+            "table": "collectives",
+            "call": profiles.label(r),
+            "communicator": r["communicator"],
+            "processes": r["processes"],
+            "bytes_min": r["bytes_min"],
+            "bytes_max": r["bytes_max"],
+            "implementation": r["implementation"],
+            "rule": r.get("rule"),
+            "ranks": r["ranks"],
+            "calls_of_a_rank_max": r["calls"],
+            "calls_of_all_ranks": r["calls_total"],
+            "bytes_of_all_ranks": r["bytes_total"],
+            "of_run_percent": of_run(r["time_us"]["mean"], data["wall_s"] * 1e6),
+            **{f"{name}_us": wait.get(name) for name in WAITS},
+            "waiting_samples": wait.get("waiting_samples"),
+            "nodes": r["nodes"],
+            "messages_between_nodes_per_call": sent[0],
+            "bytes_between_nodes_per_call": sent[1],
+        } | times(r)
+
+
+WAITS = ("waiting_mean", "waiting_low", "waiting_high", "waiting_max")
