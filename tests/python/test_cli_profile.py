@@ -3,17 +3,11 @@
 
 import json
 
-import jsonschema
 import pytest
 
 from crestacoll import profiles, schemas
 from crestacoll._files import load_profile as api_load_profile
 import report_data
-
-
-@pytest.mark.parametrize("name", ["profile", "bench", "demo", "harness"])
-def test_schemas_are_schemas(name):
-    jsonschema.Draft202012Validator.check_schema(schemas.schema(name))
 
 
 def test_a_good_profile_is_good(profile_data):
