@@ -5,6 +5,7 @@ import csv
 import io
 import json
 import re
+import sys
 from html import unescape
 from html.parser import HTMLParser
 from pathlib import Path
@@ -327,3 +328,44 @@ def test_a_trace_needs_a_timeline(report, tmp_path, profile_data):
     (tmp_path / "q.json").write_text(json.dumps(profile_data))
     said = report("q.json", "--format", "trace", "-o", "t.json", code=125)
     assert "q.json has no timeline" in said and not (tmp_path / "t.json").exists()
+
+
+def test_otf2_says_what_it_lacks(report, tmp_path, monkeypatch):
+    assert "add -o FOLDER" in report("p.json", "--format", "otf2", code=2)
+    monkeypatch.setitem(sys.modules, "otf2", None)
+    monkeypatch.setitem(sys.modules, "_otf2", None)
+    said = report("p.json", "--format", "otf2", "-o", "run", code=125)
+    assert "needs the Python package otf2: pip install otf2" in said
+    assert not (tmp_path / "run").exists()
+
+
+def test_otf2_reads_it_back(report, tmp_path, profile_data):
+    otf2 = pytest.importorskip("otf2", reason="the Python package otf2 is not installed")
+    name = 'say "yes"\n☃.json'
+    (tmp_path / name).write_text(json.dumps(profile()))
+    (tmp_path / "q.json").write_text(json.dumps(profile_data))
+    assert "no timeline" in report("q.json", "--format", "otf2", "-o", "run", code=125)
+    assert report(name, "p.json", "--format", "otf2", "-o", "run") == "report: run\n"
+    assert {path.name for path in tmp_path.iterdir()} == {name, "p.json", "q.json", "run"}
+    assert "is a directory" in report("p.json", "--format", "otf2", "-o", "run", code=2)
+    (tmp_path / "old").write_text("old")
+    assert "old exists" in report("p.json", "--format", "otf2", "-o", "old", code=2)
+    depth, inside, seen = {}, {}, set()
+    with otf2.reader.open(str(tmp_path / "run/traces.otf2")) as archive:
+        nodes = {node.name for node in archive.definitions.system_tree_nodes}
+        for location, event in archive.events:
+            stack = depth.setdefault(location._ref, [])
+            seen.add((location.group.system_tree_parent.name[:6], location.group.name))
+            if type(event).__name__ == "Enter":
+                stack.append((event.region.name, event.time))
+            else:
+                begun, at = stack.pop()
+                assert begun == event.region.name and at < event.time
+                inside[begun] = inside.get(begun, 0) + event.time - at
+    assert nodes == {f"{file}: 4 ranks, Open MPI v4.1.4" for file in (name, "p.json")}
+    assert len(seen) == 8 and not any(depth.values())
+    rows = profile()["timeline"]["rows"]
+    busy, waiting = (2e3 * sum(filter(None, (us for row in rows for us in row[kind])))
+                     for kind in ("busy_us", "waiting_us"))
+    assert inside["in collectives"] == pytest.approx(busy, rel=1e-5)
+    assert inside["waiting for the last rank"] == pytest.approx(waiting, rel=1e-5)

@@ -28,7 +28,7 @@ Exit codes: 0 fine; 1 --compare: slower; 2 wrong usage; 125 a file cannot be use
 @click.option(
     "--format",
     "form",
-    type=click.Choice([formats.PAGE, *formats.FORMATS]),
+    type=click.Choice([formats.PAGE, *formats.FORMATS, *formats.FOLDERS]),
     help="What -o writes; by default by the end of its name, or html. Without -o: print it.",
 )
 @click.option(
@@ -131,6 +131,10 @@ def as_json(file, data, by):
 
 def write(form, files, output, top):
     """A page, or what other programs read."""
+    if form in formats.FOLDERS:
+        formats.write_folder(form, files, output)
+        out.print(f"report: {output}", soft_wrap=True)
+        return
     if form == formats.PAGE:
         sources = [reportfiles.read(file) for file in files]
         from crestacoll import reportpage

@@ -4,14 +4,15 @@
 from pathlib import Path
 
 from crestacoll import reportfiles
-from crestacoll.formats import csv_table, markdown, prometheus, trace
+from crestacoll.formats import csv_table, markdown, otf2_archive, prometheus, trace
 from crestacoll.ui import USAGE, Problem
 
 PAGE = "html"
 FORMATS = {"csv": csv_table, "markdown": markdown, "prometheus": prometheus, "trace": trace}
+FOLDERS = {"otf2": otf2_archive}
 ENDS = {".csv": "csv", ".md": "markdown", ".prom": "prometheus"}
 SHORT = ("markdown", "prometheus")  # formats that have the most expensive lines, as the table
-PICTURES = (PAGE, "trace")  # formats without such lines
+PICTURES = (PAGE, "trace", *FOLDERS)  # formats without such lines
 
 
 def of_name(path):
@@ -23,9 +24,19 @@ def of_name(path):
 
 
 def render(form, files, top=None):
-    """The text of some profiles, given by their names, or folders of them; `top`: lines of a table
-    in a format that is SHORT.
-    """
+    """The text of some profiles; `top`: lines of a table in a format that is SHORT."""
+    return FORMATS[form].render(profiles_of(form, files), *([top] if form in SHORT else []))
+
+
+def write_folder(form, files, output):
+    """Some profiles in a format that is a folder."""
+    if output == "-":
+        raise Problem(f"--format {form} makes a folder: add -o FOLDER", USAGE)
+    FOLDERS[form].write(profiles_of(form, files), output)
+
+
+def profiles_of(form, files):
+    """The Sources of profiles, given by their names, or folders of them."""
     sources = []
     for name in files:
         sources += reportfiles.profiles_of(name, f"--format {form}")
@@ -33,7 +44,7 @@ def render(form, files, top=None):
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice:
         raise Problem(f"{twice} is given twice", USAGE)
-    return FORMATS[form].render(sources, *([top] if form in SHORT else []))
+    return sources
 
 
 def clean(text):

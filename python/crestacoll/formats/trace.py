@@ -31,11 +31,8 @@ ABOUT = (
 
 
 def events_of(source, pid):
-    data, line = source.data, source.data["timeline"]
-    if line is None:
-        raise Problem(f"{source.name} has no timeline, which --format trace shows")
-    name = f"{source.name}: {counted(data['ranks'], 'rank')}, {profiles.mpi_name(data)}"
-    yield named("process", pid, None, name)
+    line = timeline(source)
+    yield named("process", pid, None, title(source))
     yield sorted_as("process", pid, None, pid)
     for row in line["rows"]:
         tid = row["rank"]
@@ -43,6 +40,17 @@ def events_of(source, pid):
         yield sorted_as("thread", pid, tid, tid)
         yield from slices(row, line["bin_us"], {"pid": pid, "tid": tid})
     yield from counters(line, {"pid": pid})
+
+
+def timeline(source):
+    if source.data["timeline"] is None:
+        raise Problem(f"{source.name} has no timeline, which a trace shows")
+    return source.data["timeline"]
+
+
+def title(source):
+    data = source.data
+    return f"{source.name}: {counted(data['ranks'], 'rank')}, {profiles.mpi_name(data)}"
 
 
 def label(row):
