@@ -38,7 +38,7 @@ SOURCES = {
         "transport/caf/runtime.c": "agreed on by cco_service_all",
     },
     r"sched_getaffinity": {
-        "core/wait.c": "becomes the fact `crowded`",
+        "core/wait.c": "becomes the fact `crowded`", "api/origin.c": "for the profile",
         "core/core_place.c": "gathered from all ranks (cco_core_place_here, below)",
     },
     r"\bcco_last_cache_here\(": {
@@ -60,6 +60,7 @@ SOURCES = {
         "core/profile_merge.c": "all ranks get the keys of all",
         "core/node_key.c": "its definition", "core/node_key.h": "its definition",
         "core/facts.c": "becomes the fact `one_node`",
+        "api/origin.c": "all ranks get the keys of all",
         "tune/nodes.c": "gathered from all ranks",
         "core/proc.c": "whose processes this rank can look at",
         "transport/shm/segment.c": "whether this rank opens the memory; agreed on "
@@ -99,10 +100,11 @@ SOURCES = {
     },
     r"\bcco_machine_here\(": {
         "tune/machine.c": "its definition", "tune/machine.h": "its definition",
+        "api/origin.c": "for the profile",
         "tune/tuning_file.c": "rank 0 decides for all; where ranks have not met, they compare it",
     },
     r"PMPI_Get_processor_name|\bgethostname\(": {
-        "core/failure.c": "for a message",
+        "core/failure.c": "for a message", "api/origin.c": "for the profile",
         "rollcall/rollcall.c": "whom a roll-call names; nothing else goes by it",
     },
 }

@@ -95,8 +95,8 @@ def measures():
 
 # (limit, goal)
 LIMITS = {
-    "lines of src": (60_188, 50_000),
-    "files of src": (668, 450),
+    "lines of src": (60_600, 50_000),
+    "files of src": (670, 450),
     "includes of dispatch.c": (19, 15),
     "includes of process.c": (40, 15),
     "members of cco_comm": (37, 24),

@@ -29,6 +29,7 @@ QUIRKS = ROOT / "src/mpi/quirks.def"
 STRINGS = re.compile(r'(?:"(?:[^"\\]|\\.)*"\s*)+')
 PART = re.compile(r"(<!-- generated: ([\w.-]+) -->\n).*?(<!-- end -->)", re.S)
 WIDTH = 96
+STATISTICS = {f"{name}{array}" for name in ("min", "mean", "max") for array in ("", "[]")}
 BYTES = {
     "bcast": "`count` elements: the whole buffer",
     "reduce": "`count` elements: the whole vector",
@@ -108,12 +109,13 @@ def command_names():
 
 
 def commands():
-    """The help of every sub-command."""
+    """The help of every sub-command, without the line of --help, which is the same in each."""
     runner, text = CliRunner(), ""
     for words in command_names():
         name, words = " ".join(words), [*words, "--help"]
         done = runner.invoke(command_line, words, prog_name="crestacoll", terminal_width=WIDTH)
-        lines = "\n".join(line.rstrip() for line in done.output.replace("\b\n", "").splitlines())
+        lines = "\n".join(line.rstrip() for line in done.output.replace("\b\n", "").splitlines()
+                          if not words[:-1] or not line.startswith("  -h, --help "))
         text += f"## {f'crestacoll {name}'.strip()}\n\n```\n{lines.strip()}\n```\n\n"
     return text
 
@@ -155,9 +157,26 @@ def members(schema, whole, seen=None):
 def schema_table(name):
     schema = json.loads((ROOT / f"python/crestacoll/schemas/{name}.schema.json").read_text())
     lines = ["| member | type | meaning |", "|---|---|---|"]
-    for path, kind, meaning in members(schema, schema):
-        lines.append(f"| `{path}` | {kind} | {meaning} |")
+    rows = list(members(schema, schema))
+    while rows:
+        alike = rows[: 1 + next_to(rows)]
+        names = [f"`{alike[0][0]}`"] + [f"`.{path.rpartition('.')[2]}`" for path, *_ in alike[1:]]
+        lines.append(
+            f"| {', '.join(names)} | {alike[0][1]} | {'; '.join(m for *_, m in alike)} |")
+        del rows[: len(alike)]
     return "\n".join(lines) + "\n"
+
+
+def next_to(rows):
+    """How many rows after the first one have another statistic of the same (min, mean, max)."""
+    (path, kind, _), count = rows[0], 0
+    for other, its, _ in rows[1:]:
+        both = {name.rpartition(".")[2] for name in (path, other)}
+        if its != kind or other.rpartition(".")[0] != path.rpartition(".")[0] \
+                or not both <= STATISTICS:
+            break
+        count += 1
+    return count
 
 
 PARTS = {

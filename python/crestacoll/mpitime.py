@@ -3,7 +3,7 @@
 MPI, and what is left.
 """
 
-from crestacoll import profiles, sites
+from crestacoll import origin, profiles, sites
 from crestacoll.profiles import percent, seconds
 from crestacoll.sizes import format_amount
 from crestacoll.ui import counted, out, show as show_table, table, word
@@ -271,7 +271,11 @@ def heading(data):
 
 
 def show(data, top=None):
-    """What a profile says: where the time goes and all calls, if it has them; collectives."""
+    """What a profile says: what it is of, where the time goes and all calls, if it has them;
+    collectives.
+    """
+    for line in origin.lines(data):
+        out.print(line, soft_wrap=True)
     if "calls" in data:
         out.print(heading(data), soft_wrap=True)
         show_picture(data)

@@ -16,6 +16,7 @@ from crestacoll import (
     iosection,
     machine,
     mpitime,
+    origin,
     overlap,
     plots,
     profiles,
@@ -126,6 +127,7 @@ def profile_section(source):
         "library": word(data["mpi"].split(",")[0]),
         "inside": profiles.percent(profiles.total_us(data), wall),
         "calls": calls_section(data),
+        "origin": origin_section(data),
         "parts": parts,
         "parts_svg": svg(draw.parts(parts)),
         "groups": group_tables(data, wall),
@@ -138,6 +140,21 @@ def profile_section(source):
         "waited": any(r["wait_us"] for r in data["records"]),
         "waiting_legend": profiles.waiting_legend(data),
         "timeline": timeline_section(data),
+    }
+
+
+def origin_section(data):
+    """What it is of; None where a profile does not say."""
+    if "origin" not in data:
+        return None
+    return {
+        "command": origin.command(data["origin"]),
+        "lines": [origin.when(data["origin"]), origin.where(data)],
+        "warnings": origin.some_warnings(data["origin"]),
+        "tables": [
+            (heads, rows[:MOST_RECORDS], rows[MOST_RECORDS:])
+            for heads, rows in origin.tables(data)
+        ],
     }
 
 

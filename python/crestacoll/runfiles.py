@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The files that the ranks write for `crestacoll run`: profiles and records of MPI-IO."""
 
+import glob
 import os
 import sys
 
 from crestacoll import outputs
-from crestacoll.ui import err
+from crestacoll.ui import USAGE, Problem, err, visible
 
 
 def say_not_written(files):
@@ -49,14 +50,48 @@ def to_report(settings, folder):
     return settings.setdefault("CRESTA_PROFILE", str(folder / "profile.json"))
 
 
+class Profile:
+    """The profile that the ranks are to write, if any; `command` is the user's own."""
+
+    def __init__(self, settings, command, anonymous):
+        self.path = settings.get("CRESTA_PROFILE")
+        self.settings, self.command, self.anonymous = settings, command, anonymous
+        if anonymous and not self.path:
+            raise Problem("--anonymous is for --profile and --report", USAGE)
+        self.before = self.stamps()
+
+    def stamps(self):
+        """{file: stamp}, also of spawned worlds, which write their own."""
+        path = self.path or os.devnull
+        names = [path, *glob.glob(glob.escape(path) + ".spawned-*")]
+        return {name: stamp(name) for name in names if os.path.isfile(name)}
+
+    def complete(self):
+        """Adds what the ranks do not know, if they wrote it, and says how they get in each other's
+        way. Only what must not stay in a file is worth an error.
+        """
+        from crestacoll import origin
+
+        for path in [p for p, now in self.stamps().items() if now != self.before.get(p)]:
+            try:
+                found = origin.complete(path, self.command, self.settings, self.anonymous)
+            except (OSError, ValueError, KeyError, Problem) as e:
+                if self.anonymous:
+                    raise Problem(f"{path} still has command, paths and host names: {e}") from e
+                continue
+            told = found and path == self.path and origin.warning(found)
+            if told:
+                print(f"crestacoll: {visible(told)}", file=sys.stderr)
+
+
 class Files:
-    """What the ranks are to write, and the profile whose table is asked for, or None. `written`:
-    {file: whether it was}, from look() on.
+    """What the ranks are to write, and the profile whose table is asked for, or None. `made`: the
+    Profile; `written`: {file: whether it was}, from look() on.
     """
 
-    def __init__(self, profile, io_to, reported):
+    def __init__(self, profile, io_to, reported, made):
         self.reported = reported and (profile or reported)
-        self.table, self.written = None, {}
+        self.table, self.written, self.made = None, {}, made
         self.names = {f: f for f in (profile, io_to) if f is not None}
         if self.reported:
             self.names.setdefault(self.reported, "the profile for --report")
@@ -64,6 +99,7 @@ class Files:
 
     def look(self):
         """After the run, while its folder is there."""
+        self.made.complete()
         self.written = {f: stamp(f) not in (None, before) for f, before in self.before.items()}
         if self.written.get(self.reported):
             from crestacoll import profiles

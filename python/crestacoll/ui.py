@@ -100,7 +100,7 @@ def json_option(command):
         flag_value="-",
         type=outputs.Output(),
         metavar="[=FILE]",
-        help="Write the result as JSON into FILE, or to standard output instead of the text.",
+        help="Write JSON into FILE, or print it instead of the text.",
     )(command)
 
 

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/origin.h"
 #include "core/config.h"
 #include "core/hold_signals.h"
 #include "core/log.h"
@@ -61,15 +62,20 @@ static void write_profile(bool spawned)
     const double wall = cco_profile_wall();
     cco_timelines timelines;
     cco_member_sets members;
-    cco_rows rows = cco_profile_merge(MPI_COMM_WORLD, wall, &timelines, &members);
+    cco_origin origin;
+    cco_origin_begin(&origin, wall);
+    const cco_merger merger = cco_origin_merger(&origin);
+    cco_rows rows = cco_profile_merge(MPI_COMM_WORLD, wall, &timelines, &members, &merger);
     PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
     PMPI_Comm_size(MPI_COMM_WORLD, &size);
+    char *text = cco_origin_end(&origin, rank, wall);
     if (rank == 0) {
         const int error = cco_profile_write(&output, spawned, &rows, &members, &timelines, size,
-                                            wall);
+                                            wall, text);
         if (error)
             cco_say("cannot write the profile %s: %s", output.path, strerror(error));
     }
+    free(text);
     cco_arrivals_end();
     cco_timelines_free(&timelines);
     free(members.list);

@@ -68,7 +68,7 @@ static char *write_text(const cco_rows *rows, double wall_s, size_t *bytes)
     FILE *file = open_memstream(&text, bytes);
     if (file == NULL)
         return NULL;
-    cco_profile_put(file, rows, &(cco_member_sets){0}, &(cco_timelines){0}, ranks, wall_s);
+    cco_profile_put(file, rows, &(cco_member_sets){0}, &(cco_timelines){0}, ranks, wall_s, NULL);
     if (fclose(file) == 0 && *bytes < INT_MAX)
         return text;
     free(text);

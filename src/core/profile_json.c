@@ -154,7 +154,7 @@ int cco_profile_write_so_far(const char *path, const cco_rows *rows, int ranks, 
 }
 
 void cco_profile_put(FILE *file, const cco_rows *rows, const cco_member_sets *members,
-                     const cco_timelines *timelines, int ranks, double wall_s)
+                     const cco_timelines *timelines, int ranks, double wall_s, const char *origin)
 {
     fprintf(file, "{\"schema\": \"crestacoll-profile-5\", \"crestacoll\": \"%d.%d.%d\", \"mpi\": ",
             CRESTA_VERSION_MAJOR, CRESTA_VERSION_MINOR, CRESTA_VERSION_PATCH);
@@ -168,16 +168,18 @@ void cco_profile_put(FILE *file, const cco_rows *rows, const cco_member_sets *me
     fprintf(file, "],\n \"timeline\": ");
     cco_timeline_put(file, timelines);
     cco_profile_part_put(file);
+    if (origin != NULL)
+        fprintf(file, ",\n \"origin\": %s", origin);
     fprintf(file, "}\n");
 }
 
 int cco_profile_write(cco_output *output, bool spawned, const cco_rows *rows,
                       const cco_member_sets *members, const cco_timelines *timelines, int ranks,
-                      double wall_s)
+                      double wall_s, const char *origin)
 {
     const int error = cco_output_open(output, cco_configured.profile, spawned);
     if (error)
         return error;
-    cco_profile_put(output->file, rows, members, timelines, ranks, wall_s);
+    cco_profile_put(output->file, rows, members, timelines, ranks, wall_s, origin);
     return cco_output_close(output);
 }

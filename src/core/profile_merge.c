@@ -153,7 +153,7 @@ void cco_profile_part_put(FILE *file)
 }
 
 cco_rows cco_profile_merge(MPI_Comm world, double wall_s, cco_timelines *timelines,
-                           cco_member_sets *members)
+                           cco_member_sets *members, const cco_merger *more)
 {
     int rank;
     cco_comm_for_each(cco_comm_drop_choices);
@@ -175,6 +175,7 @@ cco_rows cco_profile_merge(MPI_Comm world, double wall_s, cco_timelines *timelin
     cco_members_gather(comm, members);
     *timelines = merge_timelines(comm, wall_s);
     cco_profile_part_merge(comm);
+    cco_service_merge(more, comm);
     PMPI_Comm_free(&comm);
     return rows;
 }

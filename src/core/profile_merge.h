@@ -7,12 +7,13 @@
 
 #include "core/profile.h"
 #include "core/timeline_merge.h"
+#include "mpi/service.h"
 
 /* Collective over `world`, once: every rank's rows become one set on rank 0, so do the members of
  * communicators, and its timeline one of all (others get none).  `wall_s`: the time that was
- * recorded. */
+ * recorded; `more`: what comes to rank 0 as well. */
 cco_rows cco_profile_merge(MPI_Comm world, double wall_s, cco_timelines *timelines,
-                           cco_member_sets *members);
+                           cco_member_sets *members, const cco_merger *more);
 
 /* The first part of it, for a copy of rows: sorts and merges them over `comm`. */
 void cco_rows_merge(MPI_Comm comm, cco_rows *rows);

@@ -51,6 +51,13 @@ def what_changed(screen):
     screen.crestacoll("report", "--compare", "old", "new", "--by", "collective")
 
 
+def what_a_profile_is_of(screen):
+    """Command, time and hosts come first, and how ranks get in each other's way."""
+    bound = report_data.origin(("0", "0"), hosts=2, OMP_NUM_THREADS="1")
+    screen.write("p.json", _profile() | {"origin": bound})
+    screen.crestacoll("report", "p.json")
+
+
 def a_record_of_mpi_io(screen):
     """Calls of MPI-IO over the time of the run."""
     screen.write("io.json", report_data.io())

@@ -5,7 +5,9 @@ import os
 from types import SimpleNamespace
 from unittest import mock
 
-from crestacoll import builds, family, installed, rulesources, runfiles, validation
+import report_data
+
+from crestacoll import builds, family, installed, origin, rulesources, runfiles, validation
 from crestacoll.cli import reproduce, run
 from crestacoll.rollcall import listen
 
@@ -15,6 +17,38 @@ OPENMPI, MPICH = (SimpleNamespace(name=n, family=n) for n in ("openmpi", "mpich"
 def _program(screen, name):
     screen.write(name, "#!/bin/sh\n")
     os.chmod(name, 0o755)
+
+
+BINDINGS = {
+    "a core for each": {"cpus": ("0,8", "4,12")},
+    "free": {"cpus": ("0-15",) * 2},
+    "free, more ranks than cores": {"cpus": ("0-15",) * 17},
+    "one core": {"cpus": ("0", "0")},
+    "one core on each of two hosts": {"cpus": ("0", "0"), "hosts": 2},
+    "one of them sleeps": {"cpus": ("0", "0"), "busy": 0},
+    "two cores for three": {"cpus": ("0-1",) * 3},
+    "threads without cores": {"cpus": ("0", "4"), "busy": 4},
+    "threads with cores": {"cpus": ("0-3", "4-7"), "busy": 4},
+    "OpenMP that is used": {"cpus": ("0-1", "4-5"), "threads": 9, "OMP_NUM_THREADS": "8,2"},
+    "OpenMP that is not": {"cpus": ("0-1", "4-5"), "OMP_NUM_THREADS": "8"},
+    "free threads": {"cpus": ("0-15",) * 4, "busy": 8},
+    "hardware threads of one core": {"cpus": ("0", "8", "4")},
+    "all hardware threads": {"cpus": tuple(map(str, range(16)))},
+    "one socket": {"cpus": ("0,8", "1,9")},
+    "one rank": {"cpus": ("0",)},
+}
+
+
+def how_ranks_are_bound(screen):
+    """The line at the end of a run with a profile; none where all is well."""
+    for name, given in BINDINGS.items():
+        told = origin.warning(report_data.origin(**given))
+        screen.say(f"{name}: {told}")
+
+
+def what_is_left_out(screen):
+    """An option that needs a file."""
+    screen.refused(runfiles.Profile, {}, ["./app"], True)
 
 
 def what_does_not_exist(screen):

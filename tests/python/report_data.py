@@ -87,6 +87,40 @@ def profile():
     }
 
 
+def origin(cpus=("0,8", "1,9"), busy=1, threads=3, hosts=1, **variables):
+    """What profile() is of: hosts with two sockets of four cores with two hardware threads, and a
+    rank on each of them for each of `cpus`.
+    """
+    each = len(cpus)
+    return {
+        "command": ["mpirun", "-n", "4", "./app", "it's \x1b[31m ü\n"],
+        "start": "2026-11-28T23:59:58+01:00",
+        "end": "2026-11-29T00:00:14+01:00",
+        "variables": {"SLURM_JOB_ID": "4711"} | variables,
+        "hosts": [
+            {"name": f"n{i + 1}", "machine": i * each, "ranks": f"{i * each}-{(i + 1) * each - 1}"}
+            for i in range(hosts)
+        ],
+        "machines": [
+            {
+                "processor": "Some Processor",
+                "sockets": ["0-3,8-11", "4-7,12-15"],
+                "cores": [f"{core},{core + 8}" for core in range(8)],
+                "ranks": ",".join(str(i * each) for i in range(hosts)),
+            }
+        ],
+        "bindings": [
+            {
+                "cpus": c,
+                "threads": threads,
+                "busy_threads": busy,
+                "ranks": ",".join(str(i * each + place) for i in range(hosts)),
+            }
+            for place, c in enumerate(cpus)
+        ],
+    }
+
+
 MACHINE = {
     "cpu": "Some Processor",
     "cores": 4,

@@ -3,7 +3,7 @@ import sys
 
 import click
 
-from crestacoll import formats, iorecords, mpitime, outputs, profiles, reportfiles
+from crestacoll import formats, iorecords, mpitime, origin, outputs, profiles, reportfiles
 from crestacoll.ui import USAGE, WRONG, Problem, json_option, out, write_json
 
 TOP = 30  # lines of a table
@@ -126,6 +126,7 @@ def as_json(file, data, by):
         "collectives_us": profiles.total_us(data),
         "sums": profiles.sums(data, keys),
         **(mpitime.as_json(data) if "calls" in data else {}),
+        **(origin.as_json(data) if "origin" in data else {}),
     }
 
 

@@ -91,6 +91,11 @@ the command runs as without crestacoll, and one line says so."""
     ),
 )
 @click.option(
+    "--anonymous",
+    is_flag=True,
+    help="Leave the command, host names and paths out of the profile.",
+)
+@click.option(
     "--profile-wait",
     metavar="N",
     type=click.IntRange(0),
@@ -125,8 +130,8 @@ the command runs as without crestacoll, and one line says so."""
 @json_option
 @click.argument("command", nargs=-1, type=outputs.Command(), required=True, metavar="-- COMMAND...")
 def command(
-    impl, tuning, profile, show_report, io_to, profile_wait, validate, log, mpi, no_check, dry_run,
-    json_to, command, **watchdog,
+    impl, tuning, profile, show_report, io_to, anonymous, profile_wait, validate, log, mpi,
+    no_check, dry_run, json_to, command, **watchdog,
 ):  # fmt: skip
     """Run an MPI program with crestacoll preloaded; the program is not changed.
 
@@ -160,10 +165,10 @@ def command(
                 print_command(words, environment, json_to)
                 return
             told_before = validation.files_of(settings)
-            files, start = runfiles.Files(profile, io_to, reported), time.monotonic()
+            written = runfiles.Profile(settings, command, anonymous)
+            files, start = runfiles.Files(profile, io_to, reported, written), time.monotonic()
             code = supervise.run(words, os.environ | environment, watch)
-        if watch is not None and watch.ended:
-            code = listen.ENDED
+        code = listen.ENDED if watch is not None and watch.ended else code
         seconds = time.monotonic() - start
         version = loaded.read_text(encoding="utf-8").strip() if loaded.exists() else None
         validated = validation.summary(settings)
