@@ -91,6 +91,7 @@ def test_all_of_it_is_in_the_page_and_in_json(tmp_path, crestacoll):
     written(path, of := of | {"rules": "bcast=shm"})
     found = json.loads(crestacoll("report", path, "--json").stdout)
     assert found["origin"] == of and len(found["warnings"]) == 1
+    assert schemas.problems("report", found) == []
     shown = crestacoll("report", path, "-o", tmp_path / "r.html")
     assert shown.returncode == 0, shown.stderr
     page = (tmp_path / "r.html").read_text()
