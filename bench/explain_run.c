@@ -102,7 +102,7 @@ void explain_run(explained *x, const cco_algo *algo, const long *params, even *e
     first.nodes = o->nodes;
     for (int k = 0; k < CCO_PARAMS; k++)
         first.params[k] = params[k];
-    *x = (explained){.size = e->size, .reason = algo->refuses(&first)};
+    *x = (explained){.size = e->size, .reason = cco_algo_refuses(algo, &first)};
     if (x->reason != NULL)
         return;
     cco_sim sim = {.size = e->size, .count_only = true};

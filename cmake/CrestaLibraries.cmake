@@ -79,7 +79,7 @@ endfunction()
 
 # What differs between the libraries, by CRESTA_PRELOAD (tools/check_rooms.py keeps the list true);
 # the objects of all other files are of both.
-set(CRESTA_DIFFERING ${src}/api/dispatch.c ${src}/api/process.c ${src}/api/progress.c
+set(CRESTA_DIFFERING ${src}/api/process.c ${src}/api/progress.c
     ${src}/api/split.c ${src}/core/facts.c ${src}/core/next.c)
 include(CrestaSchedules)     # algorithms, for tools and tests too; and the simulator
 set(CRESTA_COMMON ${CRESTA_COUNTED} ${CRESTA_ENTRIES})

@@ -2,7 +2,7 @@
 /* entries_init.c - the small interposer for Fortran: MPI_Init, MPI_Init_thread, MPI_Finalize and
  * MPI_Pcontrol where they do not pass the C names. */
 #include "api/progress.h"
-#include "api/process.h"
+#include "api/profiling.h"
 #include "api/set_up.h"
 #include "core/next.h"
 #include "handles.h"
@@ -111,7 +111,7 @@ void mpi_finalize_f08_(MPI_Fint *ierror)
 
 void mpi_pcontrol_f08_(MPI_Fint *level)
 {
-    cco_process_control(*level);
+    cco_profiling_control(*level);
     if (tool_has("MPI_Pcontrol"))
         MPI_Pcontrol(*level);
     else

@@ -81,7 +81,8 @@ SOURCES = {
         "core/config.c": "its reading", "core/log.c": "whether this rank prints",
         "model/shm_many.c": "whether it counts what it prints",
         "core/failure.c": "whether this rank prints",
-        "api/process.c": "agreed on in MPI_Init", "tune/choose.c": "whether this rank prints",
+        "core/facts.c": "agreed on in MPI_Init",
+        "tune/choose.c": "whether this rank prints",
         "api/report.c": "whether this rank prints", "api/split.c": "whether this rank prints",
     },
     r"\bcco_progress_(allowed|calls_mpi)\(\)": {

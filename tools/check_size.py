@@ -95,12 +95,12 @@ def measures():
 
 # (limit, goal)
 LIMITS = {
-    "lines of src": (60_600, 50_000),
-    "files of src": (670, 450),
-    "includes of dispatch.c": (19, 15),
-    "includes of process.c": (40, 15),
-    "members of cco_comm": (37, 24),
-    "variables of files": (197, 110),
+    "lines of src": (60_359, 50_000),
+    "files of src": (647, 450),
+    "includes of dispatch.c": (13, 15),
+    "includes of process.c": (11, 15),
+    "members of cco_comm": (23, 24),
+    "variables of files": (139, 110),
     "functions named by one word": (0, 0),
     "functions that share a name": (0, 0),
     "service collectives elsewhere": (0, 0),

@@ -105,7 +105,7 @@ def users(path):
 
 
 def is_wanted(path, wanted):
-    """Named as collective/name, or as its file is: pattern/ring."""
+    """Named as collective/name, or as its file is: pattern/cube."""
     names = {f"{path.parent.name}/{path.stem}"}
     if path.parent.name != "pattern":
         names |= users(path)

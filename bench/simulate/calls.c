@@ -77,7 +77,7 @@ static bool make_one(job *j, const job_call *c, even *e, const cco_node_map *map
     q.nodes = map;
     memcpy(q.params, c->params, sizeof q.params);
     const cco_algo *algo = c->algo != NULL ? c->algo : cco_preset_algo(&q, c->by_nodes);
-    const char *reason = algo->refuses(&q);
+    const char *reason = cco_algo_refuses(algo, &q);
     long presets[CCO_PARAMS] = {0};
     for (int i = 0; i < CCO_PARAMS && algo->params[i].name != NULL; i++)
         presets[i] = algo->params[i].preset;
@@ -111,7 +111,7 @@ static bool wants_mates(const job_call *c, const even *e, const cco_node_map *ma
     cco_problem q = even_problem(e, 0);
     q.nodes = map;
     memcpy(q.params, c->params, sizeof q.params);
-    return c->algo != NULL ? c->algo->refuses(&q) != NULL : c->by_nodes;
+    return c->algo != NULL ? cco_algo_refuses(c->algo, &q) != NULL : c->by_nodes;
 }
 
 /* The programs of all sorts. */

@@ -13,13 +13,19 @@
 typedef struct cco_algo {
     const char *name, *doc;
     /* NULL for problems that it can do; else why not, as it follows the algorithm's name: "needs an
-     * even number of processes".  May use only what all ranks know, so that all say the same. */
+     * even number of processes".  May use only what all ranks know, so that all say the same.  NULL
+     * itself: it does all (cco_algo_refuses). */
     const char *(*refuses)(const cco_problem *q);
     void (*build)(cco_sched *s, const cco_problem *q);
     bool folds; /* combines all operands of an element at once, in a fixed order (cco_fold_into) */
     bool shares_counts; /* if sizes are not known, needs q->counts: see cco_algo_shares */
     cco_param params[CCO_PARAMS + 1];
 } cco_algo;
+
+static inline const char *cco_algo_refuses(const cco_algo *algo, const cco_problem *q)
+{
+    return algo->refuses != NULL ? algo->refuses(q) : NULL;
+}
 
 /* The `i`th algorithm of a collective, NULL after the last. */
 const cco_algo *cco_algo_of(cco_coll coll, int i);

@@ -16,8 +16,7 @@
 
 int CRESTA_Comm_prepare(MPI_Comm comm)
 {
-    if (cco_phase_now() == CCO_UNREAD)
-        cco_process_begin_late();
+    cco_process_enter();
     if (comm == MPI_COMM_NULL)
         return cco_refuse(MPI_COMM_WORLD, MPI_ERR_COMM);
     if (!cco_is_intra(comm) || cco_process_ignores(comm, cco_topology_kind(comm) != MPI_UNDEFINED))
@@ -49,8 +48,7 @@ static int check_everywhere(const cco_comm *state, const char *spec, const char 
 int CRESTA_Set_impl(MPI_Comm comm, const char *spec)
 {
     char error[1024] = "";
-    if (cco_phase_now() == CCO_UNREAD)
-        cco_process_begin_late();
+    cco_process_enter();
     if (!cco_is_intra(comm))
         return cco_refuse(comm, MPI_ERR_COMM);
     if (cco_configured.off)
@@ -63,9 +61,9 @@ int CRESTA_Set_impl(MPI_Comm comm, const char *spec)
         free(rules);
         return cco_refuse(comm, cco_comm_refuse(state, MPI_ERR_ARG));
     }
-    free(state->program_rules);
-    state->program_rules = rules;
-    state->begins_wanted = false;
+    free(state->chosen.program_rules);
+    state->chosen.program_rules = rules;
+    state->begins.wanted = false;
     cco_nodes_find(state, rules);
     cco_set_up_choices(state);
     CCO_OBSERVE(comm_chosen, (state));

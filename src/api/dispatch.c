@@ -6,19 +6,14 @@
 #include "api/progress.h"
 #include "api/recorded.h"
 #include "api/report.h"
-#include "core/classes.h"
 #include "core/clock.h"
 #include "core/config.h"
 #include "core/failure.h"
-#include "core/progress_thread.h"
-#include "core/log.h"
 #include "core/raise.h"
 #include "mpi/mpi_compat.h"
 #include "native/calls.h"
 #include "observe/observe.h"
 #include "plan/arguments.h"
-#include "plan/call_cache.h"
-#include "tune/topology.h"
 
 cco_comm cco_comm_reentrant = {.inter = true};
 cco_comm cco_comm_any_thread = {.inter = true};
@@ -46,8 +41,7 @@ cco_comm *cco_enter_active(MPI_Comm comm, cco_coll coll)
         return &cco_comm_reentrant;
     if (cco_phase_now() == CCO_NEARBY && !cco_is_neighbor(coll))
         return NULL;
-    if (cco_phase_now() == CCO_UNREAD)
-        cco_process_begin_late();
+    cco_process_enter();
     return cco_comm_threads ? &cco_comm_any_thread : enter_alone(comm, coll);
 }
 
@@ -58,7 +52,7 @@ cco_comm *cco_enter_start_active(MPI_Comm comm)
     if (cco_phase_now() == CCO_UNREAD)
         cco_natives_look_up();
     if (!(cco_profile_active || cco_configured.reproducible || cco_observes_starts() ||
-          (CCO_PRELOADED && cco_progress_calls_mpi()) || cco_progress_thread_runs_no_ops()))
+          cco_progress_follows_starts()))
         return NULL;
     cco_comm *state = cco_comm_find(comm);
     return state != NULL ? state : cco_comm_create(comm);
@@ -103,34 +97,19 @@ static int run_inter(cco_comm *state, const cco_call *call)
     return rc;
 }
 
-/* A call that the MPI refuses has no classes: its handles may be none. */
-cco_choice *cco_choose_by_call(cco_comm *state, const cco_call *call, MPI_Count bytes)
-{
-    unsigned classes = 0;
-    if (!(state->classed >> call->coll & 1))
-        return cco_choose(state, call->coll, bytes);
-    if (!cco_classes_again(call, &classes))
-        classes = cco_arguments_valid(state, call) ? cco_classes_of(call) : 0;
-    return cco_choose_classed(state, call->coll, bytes, classes);
-}
-
 /* What has to be done or said before a call.  False on all ranks if it must not run. */
 static bool come_first(cco_comm *state, const cco_call *call)
 {
-    if (state->begins_wanted)
+    if (state->begins.wanted)
         cco_begins_prepare(state);
-    if (!(state->to_report >> call->coll & 1))
-        return true;
-    cco_topology_warn(state, call->coll);
-    const MPI_Count bytes = cco_bytes(call, state->rank, state->size);
-    return cco_report_choice(state, cco_choose_by_call(state, call, bytes), call->coll, bytes);
+    return cco_report_call(state, call);
 }
 
 static int run_choice(cco_comm *state, cco_choice *choice, const cco_call *call, MPI_Count bytes)
 {
     const cco_model *model = choice->way.model;
-    if (state->error != MPI_SUCCESS && model->below != NULL) /* not `mpi` */
-        return cco_comm_raise(state, call->coll, state->error);
+    if (state->failure.error != MPI_SUCCESS && model->below != NULL) /* not `mpi` */
+        return cco_comm_raise(state, call->coll, state->failure.error);
     if (model->other_names && !cco_handed_is_right(state, &choice->way, call))
         return cco_arguments_refuse(call);
     return !cco_profiled ? model->run(state, &choice->way, call)
@@ -193,18 +172,4 @@ int cco_dispatch(cco_comm *state, const cco_call *call)
     if (repeat->cached->kept != 0)
         return repeat_arrays(state, repeat, call);
     return repeat->run(repeat, call->sendbuf, call->recvbuf, call);
-}
-
-int cco_start_nonblocking(const cco_call *call, MPI_Request *request)
-{
-    return cco_native_nonblocking(cco_natives_for(call), call, request);
-}
-
-void cco_start_count(cco_comm *state, cco_mode mode, const cco_call *call, uint64_t start)
-{
-    if (state == NULL)
-        return;
-    const MPI_Count bytes = state->inter ? 0 : cco_bytes(call, state->rank, state->size);
-    const uint64_t end = cco_ticks();
-    cco_profile_count_native(state, mode, call->coll, bytes, start, end);
 }

@@ -60,12 +60,4 @@ static inline cco_comm *cco_enter_start(MPI_Comm comm)
 /* Runs a blocking call with the implementation chosen for it, and records it. */
 int cco_dispatch(cco_comm *state, const cco_call *call);
 
-/* The choice for a call of `bytes`, whatever it depends on. */
-cco_choice *cco_choose_by_call(cco_comm *state, const cco_call *call, MPI_Count bytes);
-
-/* Starts a call with the MPI's own non-blocking form, in steps, for callers that pass a modified
- * copy of the call (cco_start in api/split.h).  The state may be NULL. */
-int cco_start_nonblocking(const cco_call *call, MPI_Request *request);
-void cco_start_count(cco_comm *state, cco_mode mode, const cco_call *call, uint64_t start);
-
 #endif

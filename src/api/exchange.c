@@ -37,8 +37,7 @@ static int api_exchange_wrong(const cco_comm *state, const cco_exchange_sends *s
 /* The state of an intracommunicator, which is set up; NULL for others. */
 static cco_comm *api_exchange_state_of(MPI_Comm comm)
 {
-    if (cco_phase_now() == CCO_UNREAD)
-        cco_process_begin_late();
+    cco_process_enter();
     return comm != MPI_COMM_NULL ? cco_prepare(comm) : NULL;
 }
 
@@ -68,10 +67,11 @@ static cco_exchange_call *api_exchange_next(const char *caller, const cco_exchan
         *rc = cco_lists_refuse(comm, MPI_ERR_UNSUPPORTED_OPERATION);
         return NULL;
     }
-    cco_exchanges *exchanges = state->error == MPI_SUCCESS ? cco_exchanges_of(state) : NULL;
+    cco_exchanges *exchanges = state->failure.error == MPI_SUCCESS ? cco_exchanges_of(state) : NULL;
     if (exchanges == NULL)
         cco_comm_has_failed(state);
-    const int error = exchanges != NULL ? api_exchange_failed(state, exchanges) : state->error;
+    const int error = exchanges != NULL ? api_exchange_failed(state, exchanges)
+                                        : state->failure.error;
     if (error != MPI_SUCCESS || exchanges == NULL) {
         *rc = error != MPI_SUCCESS ? cco_comm_raise_in(state, caller, error)
                                    : cco_lists_refuse(comm, MPI_ERR_OTHER);

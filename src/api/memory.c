@@ -10,8 +10,7 @@
 
 int CRESTA_Alloc_mem(MPI_Aint bytes, MPI_Comm comm, void *baseptr)
 {
-    if (cco_phase_now() == CCO_UNREAD)
-        cco_process_begin_late();
+    cco_process_enter();
     if (!cco_is_intra(comm))
         return cco_refuse(comm, MPI_ERR_COMM);
     if (bytes < 0 || baseptr == NULL)

@@ -60,8 +60,7 @@ static cco_lists *multisend_lists_make(cco_comm *state, cco_lists **attached)
 
 cco_lists *cco_lists_of(MPI_Comm comm)
 {
-    if (cco_phase_now() == CCO_UNREAD)
-        cco_process_begin_late();
+    cco_process_enter();
     cco_comm *state = comm != MPI_COMM_NULL ? cco_prepare(comm) : NULL;
     if (state == NULL)
         return NULL;

@@ -19,8 +19,7 @@ static cco_comm *ours_state_of(MPI_Comm comm)
 {
     if (comm == MPI_COMM_NULL || cco_is_reentered())
         return NULL;
-    if (cco_phase_now() == CCO_UNREAD)
-        cco_process_begin_late();
+    cco_process_enter();
     cco_comm *state = cco_comm_find(comm);
     return state != NULL && state->ready ? state : cco_prepare(comm);
 }

@@ -8,12 +8,15 @@
 
 #include "api/origin.h"
 #include "core/config.h"
+#include "core/facts.h"
 #include "core/hold_signals.h"
 #include "core/log.h"
 #include "core/profile_json.h"
 #include "core/profile_merge.h"
+#include "core/snapshot.h"
 #include "mpi/ulfm.h"
 #include "core/world.h"
+#include "io/record.h"
 #include "io/write.h"
 #include "validate/validate.h"
 
@@ -28,11 +31,13 @@ static void try_file(const char *variable, const char *path)
 
 void cco_outputs_try(void)
 {
+    if (!cco_world_reports())
+        return;
     try_file("CRESTA_PROFILE", cco_configured.profile);
     try_file("CRESTA_IO", cco_configured.io);
 }
 
-void cco_outputs_loaded(void)
+static void write_loaded(void)
 {
     FILE *file = cco_configured.loaded != NULL ? fopen(cco_configured.loaded, "w") : NULL;
     cco_held_signals held;
@@ -45,16 +50,34 @@ void cco_outputs_loaded(void)
     cco_let_signals_go(&held);
 }
 
-void cco_outputs_begin_profile(void)
+static void begin_profile(void)
 {
     MPI_Comm comm = cco_profile_comm(MPI_COMM_WORLD);
     cco_profile_begin(comm, cco_configured.profile_wait);
     if (comm != MPI_COMM_NULL)
         PMPI_Comm_free(&comm);
     cco_profile_part_begin();
+    if (cco_configured.profile_every > 0)
+        cco_snapshot_begin(cco_configured.profile_every);
 }
 
-static void write_profile(bool spawned)
+void cco_outputs_begin(void)
+{
+    if (cco_world_reports())
+        write_loaded();
+    cco_profiled_run = cco_configured.profile != NULL;
+    if (cco_profiled_run)
+        begin_profile();
+    if (cco_configured.io != NULL)
+        cco_io_begin();
+}
+
+void cco_outputs_met_late(void)
+{
+    cco_profiled_run = cco_profiled_run || (!cco_job.met && cco_configured.profile != NULL);
+}
+
+static void write_profile(void)
 {
     cco_output output;
     int rank, size;
@@ -70,8 +93,8 @@ static void write_profile(bool spawned)
     PMPI_Comm_size(MPI_COMM_WORLD, &size);
     char *text = cco_origin_end(&origin, rank, wall);
     if (rank == 0) {
-        const int error = cco_profile_write(&output, spawned, &rows, &members, &timelines, size,
-                                            wall, text);
+        const int error = cco_profile_write(&output, cco_job.spawned, &rows, &members, &timelines,
+                                            size, wall, text);
         if (error)
             cco_say("cannot write the profile %s: %s", output.path, strerror(error));
     }
@@ -83,13 +106,13 @@ static void write_profile(bool spawned)
 }
 
 /* Any rank may be the first, or the only one, to come here, so that there is no common clock and no
- * waiting.  What it counts becomes a profile if all ranks meet (cco_process_met_late). */
+ * waiting.  What it counts becomes a profile if all ranks meet (cco_outputs_met_late). */
 void cco_outputs_begin_late(void)
 {
     int rank = 0;
     const cco_config *c = &cco_configured;
     const bool world = cco_world_rank(&rank);
-    cco_outputs_loaded();
+    write_loaded();
     if (c->profile != NULL && world)
         cco_profile_begin(MPI_COMM_NULL, 0);
     else if (c->profile != NULL)
@@ -100,8 +123,9 @@ void cco_outputs_begin_late(void)
                               " -lcrestacoll does)");
 }
 
-void cco_outputs_write(bool met, bool spawned)
+void cco_outputs_write(void)
 {
+    const bool met = cco_job.met;
     const bool whole = cco_ulfm_all_alive(MPI_COMM_WORLD);
     cco_held_signals held;
     cco_hold_signals(&held);
@@ -109,13 +133,13 @@ void cco_outputs_write(bool met, bool spawned)
         cco_say("no profile: MPI_Init did not pass through crestacoll, and no collective on"
                 " MPI_COMM_WORLD did");
     if (cco_profiled_run && whole)
-        write_profile(spawned);
+        write_profile();
     else if (cco_profiled_run && cco_world_reports())
         cco_say("no profile: processes have failed");
     if (met && whole)
-        cco_validate_finish(spawned);
+        cco_validate_finish(cco_job.spawned);
     if (met && cco_configured.io != NULL && whole)
-        cco_io_write(MPI_COMM_WORLD, spawned);
+        cco_io_write(MPI_COMM_WORLD, cco_job.spawned);
     else if (met && cco_configured.io != NULL && cco_world_reports())
         cco_say("no record of MPI-IO: processes have failed");
     cco_let_signals_go(&held);

@@ -27,11 +27,15 @@ static inline cco_phase cco_phase_now(void)
  * Collective over MPI_COMM_WORLD. */
 void cco_process_begin(void);
 
-/* Reads the environment where MPI_Init did not pass by (sessions).  No communication. */
+/* Reads the environment where MPI_Init did not pass by (sessions): in whatever the program calls
+ * first.  No communication. */
 void cco_process_begin_late(void);
 
-/* All ranks of MPI_COMM_WORLD have met after all: in the set-up of that. */
-void cco_process_met_late(void);
+static inline void cco_process_enter(void)
+{
+    if (cco_phase_now() == CCO_UNREAD)
+        cco_process_begin_late();
+}
 
 /* With CRESTA_OFF=1 nothing has begun; what the program asks of us by functions that no MPI has
  * (recordings, memory that ranks share) needs an end all the same. */
@@ -41,8 +45,7 @@ void cco_process_serve(void);
  * for others; equal on all its ranks. */
 bool cco_process_ignores(MPI_Comm comm, bool near);
 
-/* True once all ranks of MPI_COMM_WORLD have met in MPI_Init, and so have the library; equal on all
- * of them. */
+/* cco_job.met (core/facts.h), by any thread. */
 bool cco_process_met(void);
 
 /* CRESTA_Set_impl was called here. */
@@ -51,8 +54,5 @@ void cco_process_wake(void);
 /* Whether calls are counted though the environment does not ask for it, so that communicators are
  * set up.  Said on all ranks at the same place in the order of their collectives. */
 void cco_process_count(bool counts);
-
-/* MPI_Pcontrol: 0 suspends recording, anything else resumes it. */
-void cco_process_control(int level);
 
 #endif

@@ -14,36 +14,39 @@
 #include "mpi/mpi_compat.h"
 #include "core/profile_json.h"
 #include "core/profile_merge.h"
+#include "core/profile_time.h"
 #include "core/profile_waiting.h"
+#include "io/record.h"
 #include "mpi/service.h"
 #include "core/snapshot.h"
 #include "core/world.h"
 
-static bool started, was_profiled;
-static double start_s;
-static int64_t start_here; /* cco_clock_here */
-static cco_rows before;    /* of this rank, when it started */
+static struct {
+    bool started, was_profiled;
+    double start_s;
+    int64_t start_here; /* cco_clock_here */
+    cco_rows before;    /* of this rank, when it started */
+} part;
 
 int cresta_profile_start(void)
 {
-    if (cco_phase_now() == CCO_UNREAD)
-        cco_process_begin_late();
+    cco_process_enter();
     MPI_Comm comm = cco_has_world() ? cco_profile_comm(MPI_COMM_WORLD) : MPI_COMM_NULL;
     if (comm == MPI_COMM_NULL)
         return MPI_ERR_COMM;
     cco_process_count(true);
-    if (!started) /* else it was left by an error */
-        was_profiled = cco_profiled;
+    if (!part.started) /* else it was left by an error */
+        part.was_profiled = cco_profiled;
     if (!cco_profiled) { /* which resumes recording */
         cco_profile_begin(comm, cco_configured.profile_wait);
         cco_comm_for_each(cco_comm_update);
     }
     PMPI_Comm_free(&comm);
-    free(before.list);
-    before = cco_snapshot_rows();
-    start_s = cco_seconds();
-    start_here = cco_clock_here();
-    started = true;
+    free(part.before.list);
+    part.before = cco_snapshot_rows();
+    part.start_s = cco_seconds();
+    part.start_here = cco_clock_here();
+    part.started = true;
     return MPI_SUCCESS;
 }
 
@@ -51,12 +54,12 @@ int cresta_profile_start(void)
 static cco_rows profiling_collect(MPI_Comm comm)
 {
     cco_rows rows = cco_snapshot_rows();
-    cco_profile_evaluate(comm, &rows, start_here, false);
-    cco_rows_subtract(&rows, &before);
+    cco_profile_evaluate(comm, &rows, part.start_here, false);
+    cco_rows_subtract(&rows, &part.before);
     cco_rows_finish(&rows);
     cco_rows_merge(comm, &rows);
-    free(before.list);
-    before = (cco_rows){0};
+    free(part.before.list);
+    part.before = (cco_rows){0};
     return rows;
 }
 
@@ -91,20 +94,20 @@ static int share_text(MPI_Comm comm, int rank, char **text, size_t written)
 static void end_recording(void)
 {
     cco_process_count(false);
-    if (!was_profiled) {
+    if (!part.was_profiled) {
         cco_profiled = cco_profile_active = false;
         cco_comm_for_each(cco_comm_update);
     }
-    started = false;
+    part.started = false;
 }
 
 int cresta_profile_stop(char **json)
 {
     int rank;
     size_t bytes = 0;
-    const double wall_s = cco_seconds() - start_s;
+    const double wall_s = cco_seconds() - part.start_s;
     *json = NULL;
-    if (!started)
+    if (!part.started)
         return MPI_ERR_OTHER;
     PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm comm = cco_profile_comm(MPI_COMM_WORLD);
@@ -124,4 +127,13 @@ int cresta_profile_stop(char **json)
         *json = NULL;
     }
     return rc;
+}
+
+void cco_profiling_control(int level)
+{
+    if (cco_profiled && level != 0 && !cco_profile_active)
+        cco_profile_time_resume(cco_ticks());
+    if (cco_profiled)
+        cco_profile_active = level != 0;
+    cco_io_control(level);
 }

@@ -15,4 +15,7 @@ CCO_EXPORT int cresta_profile_start(void);
  * timeline, to be freed. */
 CCO_EXPORT int cresta_profile_stop(char **json);
 
+/* MPI_Pcontrol: 0 suspends recording, anything else resumes it. */
+void cco_profiling_control(int level);
+
 #endif

@@ -8,7 +8,9 @@
 #include "core/progress_thread.h"
 #include "core/log.h"
 #include "core/world.h"
+#include "core/pause.h"
 #include "core/wait.h"
+#include "observe/observe.h"
 #include "progress/queue.h"
 
 cco_progress_level cco_progress_allowed_level;
@@ -16,6 +18,11 @@ cco_progress_level cco_progress_allowed_level;
 /* MPI_Wait by another name (interpose/wait.c): where the program's calls go elsewhere, because a
  * tool stands before us, nobody would complete what the thread must not. */
 int cco_our_wait(MPI_Request *request, MPI_Status *status);
+
+bool cco_progress_follows_starts(void)
+{
+    return (CCO_PRELOADED && cco_progress_calls_mpi()) || cco_progress_thread_runs_no_ops();
+}
 
 static bool waits_pass_here(void)
 {
@@ -80,6 +87,8 @@ void cco_progress_begin(void)
 void cco_progress_begin_late(void)
 {
     int level = MPI_THREAD_SINGLE;
+    if (!cco_has_world())
+        return;
     PMPI_Query_thread(&level);
     if (level == MPI_THREAD_MULTIPLE)
         cco_progress_begin();
@@ -124,4 +133,22 @@ bool cco_progress_all(void)
     const bool moved = cco_queue_progress(true);
     cco_mpi_progress();
     return moved;
+}
+
+static void progress_move(void)
+{
+    cco_progress_all();
+    CCO_OBSERVE(poll, ());
+}
+
+void cco_progress_move_begin(void)
+{
+    cco_mpi_progress_begin();
+    cco_pause_set_progress(progress_move);
+}
+
+void cco_progress_move_end(void)
+{
+    cco_pause_set_progress(NULL);
+    cco_mpi_progress_end();
 }

@@ -26,6 +26,9 @@ static inline bool cco_progress_calls_mpi(void)
     return cco_progress_allowed() == CCO_PROGRESS_MPI;
 }
 
+/* Whether the calls that only start a collective must pass here. */
+bool cco_progress_follows_starts(void);
+
 /* The thread level to ask the MPI for; before MPI_Init. */
 int cco_progress_thread_level(int required);
 
@@ -35,6 +38,10 @@ void cco_progress_level_ask(void);
 
 /* True if the program may call from several threads at the same time; after MPI_Init. */
 bool cco_progress_many_threads(void);
+
+/* Between these the MPI can be moved, and is in long waits. */
+void cco_progress_move_begin(void);
+void cco_progress_move_end(void);
 
 /* After MPI_Init: decides, with a warning if what CRESTA_ASYNC asks for is unavailable. */
 void cco_progress_begin(void);

@@ -38,15 +38,14 @@ static int end_in_error(cco_replay *r, const char *where, int error)
 
 int CRESTA_Record_begin(MPI_Comm comm)
 {
-    if (cco_phase_now() == CCO_UNREAD)
-        cco_process_begin_late();
+    cco_process_enter();
     if (!cco_is_intra(comm))
         return cco_refuse(comm, MPI_ERR_COMM);
     cco_comm *state = cco_prepare(comm);
     if (state == NULL)
         return cco_refuse(comm, MPI_ERR_INTERN);
-    if (state->error != MPI_SUCCESS)
-        return cco_comm_raise_in(state, "CRESTA_Record_begin", state->error);
+    if (state->failure.error != MPI_SUCCESS)
+        return cco_comm_raise_in(state, "CRESTA_Record_begin", state->failure.error);
     if (cco_is_recorded(state)) {
         if (state->rank == 0)
             cco_say("CRESTA_Record_begin on communicator '%s': a recording is under way there",
@@ -82,8 +81,9 @@ int CRESTA_Record_end(CRESTA_Recording *recording)
         rc = cco_recording_make(recorder, &handle);
     cco_recorder_free(recorder);
     if (rc != MPI_SUCCESS)
-        return state->error != MPI_SUCCESS ? cco_comm_raise_in(state, "CRESTA_Record_end", rc)
-                                           : cco_refuse(state->comm, rc);
+        return state->failure.error != MPI_SUCCESS
+                   ? cco_comm_raise_in(state, "CRESTA_Record_end", rc)
+                   : cco_refuse(state->comm, rc);
     *recording = handle;
     return MPI_SUCCESS;
 }

@@ -47,8 +47,8 @@ static inline void count_between(cco_profile_counter *record, cco_comm *state)
     if (state->nodes.count <= 1)
         return;
     if (record != NULL)
-        cco_internode_traffic_add(&record->between, &state->between);
-    state->between = (cco_internode_traffic){0};
+        cco_internode_traffic_add(&record->between, &state->records.between);
+    state->records.between = (cco_internode_traffic){0};
 }
 
 /* A call that was timed: counted, and where in the run its time lies.  So does the time of those
@@ -68,7 +68,8 @@ static inline void api_recorded_count(cco_profile_counter *record, cco_coll coll
 /* Where the waiting of calls is evaluated from (core/arrivals.h), NULL if memory runs out. */
 static inline cco_arrival_set *arrivals_of(cco_comm *state, cco_coll coll)
 {
-    cco_arrival_set *sets = state->arrivals != NULL ? state->arrivals : cco_arrivals_of(state);
+    cco_arrival_set *sets = state->records.arrivals != NULL ? state->records.arrivals
+                                                            : cco_arrivals_of(state);
     return sets != NULL ? &sets[coll] : NULL;
 }
 
@@ -80,7 +81,7 @@ static void note_arrival(cco_comm *state, cco_choice *choice, cco_coll coll, MPI
     if (record == NULL || record->row < 0)
         return;
     taken.row = record->row - 1;
-    cco_arrivals_add(&state->arrivals[coll], &taken);
+    cco_arrivals_add(&state->records.arrivals[coll], &taken);
 }
 
 /* The time now, if the waiting of a call is to be evaluated; else 0. */
@@ -218,12 +219,13 @@ int cco_run_recorded(cco_comm *state, cco_choice *choice, const cco_call *call, 
 static cco_profile_counter *native_record(cco_comm *state, cco_mode mode, cco_coll coll,
                                           MPI_Count bytes)
 {
-    if (state->native == NULL) {
-        state->native = calloc(CCO_COLLECTIVES, sizeof *state->native);
-        for (int i = 0; state->native != NULL && i < CCO_COLLECTIVES; i++)
-            state->native[i].impl = "mpi", state->native[i].why = "";
+    if (state->records.native == NULL) {
+        state->records.native = calloc(CCO_COLLECTIVES, sizeof *state->records.native);
+        for (int i = 0; state->records.native != NULL && i < CCO_COLLECTIVES; i++)
+            state->records.native[i].impl = "mpi", state->records.native[i].why = "";
     }
-    return state->native != NULL ? record_of(&state->native[coll], mode, bytes) : NULL;
+    return state->records.native != NULL ? record_of(&state->records.native[coll], mode, bytes)
+                                         : NULL;
 }
 
 void cco_profile_count_native(cco_comm *state, cco_mode mode, cco_coll coll, MPI_Count bytes,

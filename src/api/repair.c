@@ -58,8 +58,7 @@ int CRESTA_Comm_repair(MPI_Comm comm, MPI_Comm *newcomm)
     MPI_Errhandler handler;
     int rank = 0;
     *newcomm = MPI_COMM_NULL;
-    if (cco_phase_now() == CCO_UNREAD)
-        cco_process_begin_late();
+    cco_process_enter();
     if (!cco_is_intra(comm))
         return cco_refuse(comm, MPI_ERR_COMM);
     if (!cco_ulfm()) {

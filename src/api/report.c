@@ -10,6 +10,8 @@
 #include "core/pause.h"
 #include "core/polite.h"
 #include "core/world.h"
+#include "plan/arguments.h"
+#include "tune/topology.h"
 
 static uint32_t reported, reported_forbidden; /* bit per collective */
 
@@ -29,9 +31,9 @@ static bool report_refused(const cco_comm *state, const cco_choice *choice, cco_
 static void say_chosen(const cco_comm *state, const cco_choice *choice, cco_coll coll,
                        MPI_Count bytes)
 {
-    const char *others = state->classed >> coll & 1       ? "; other calls may differ"
-                         : state->choices[coll].count > 1 ? "; other sizes may differ"
-                                                          : "";
+    const char *others = state->chosen.classed >> coll & 1  ? "; other calls may differ"
+                         : state->chosen.of[coll].count > 1 ? "; other sizes may differ"
+                                                            : "";
     cco_log(CCO_LOG_INFO, "%s on communicator '%s' (%d rank%s): %s for %lld byte%s (%s)%s",
             cco_coll_infos[coll].name, state->name, state->size, cco_plural(state->size),
             choice->impl, (long long)bytes, cco_plural(bytes), choice->why, others);
@@ -46,16 +48,22 @@ static bool any_forbidden(const cco_choices *choices)
     return false;
 }
 
-bool cco_report_choice(cco_comm *state, const cco_choice *choice, cco_coll coll, MPI_Count bytes)
+bool cco_report_call(cco_comm *state, const cco_call *call)
 {
+    const cco_coll coll = call->coll;
+    if (!(state->chosen.to_report >> coll & 1))
+        return true;
+    cco_topology_warn(state, coll);
+    const MPI_Count bytes = cco_bytes(call, state->rank, state->size);
+    const cco_choice *choice = cco_choose_by_call(state, call, bytes);
     const bool refused = choice->refused != NULL;
     if (refused && !report_refused(state, choice, coll))
         return false;
     /* While no choice with something to say has come up, another size may bring it. */
-    const bool last = refused || state->choices[coll].count == 1 ||
+    const bool last = refused || state->chosen.of[coll].count == 1 ||
                       cco_configured.log >= CCO_LOG_INFO;
-    if (last && !any_forbidden(&state->choices[coll]))
-        state->to_report &= ~(1u << coll);
+    if (last && !any_forbidden(&state->chosen.of[coll]))
+        state->chosen.to_report &= ~(1u << coll);
     cco_comm_update(state);
     if (state->rank == 0)
         say_chosen(state, choice, coll, bytes);
@@ -97,9 +105,9 @@ void cco_report_begin(cco_comm *state, const cco_choice *choice, const cco_begin
                       cco_coll coll)
 {
     const uint32_t bit = 1u << coll;
-    if (cco_configured.log < CCO_LOG_INFO || state->reported_begin & bit)
+    if (cco_configured.log < CCO_LOG_INFO || state->begins.reported & bit)
         return;
-    state->reported_begin |= bit;
+    state->begins.reported |= bit;
     if (state->rank != 0)
         return;
     char what[192];
@@ -110,7 +118,7 @@ void cco_report_begin(cco_comm *state, const cco_choice *choice, const cco_begin
 
 void cco_report_waits(void)
 {
-    if (cco_pause_crowds())
+    if (cco_pause_crowds() && cco_world_reports())
         cco_log(CCO_LOG_INFO, "blocking calls of the program wait %s (CRESTA_WAIT)",
                 cco_waits_politely() ? "politely" : "as the MPI does");
 }

@@ -6,9 +6,9 @@
 #include "core/comm.h"
 #include "progress/path.h"
 
-/* Before a call whose bit in state->to_report is set: says what CRESTA_LOG and CRESTA_FALLBACK want
- * said about `choice`.  False, on all ranks, if CRESTA_FALLBACK=error forbids to run it. */
-bool cco_report_choice(cco_comm *state, const cco_choice *choice, cco_coll coll, MPI_Count bytes);
+/* Says before a call what CRESTA_LOG and CRESTA_FALLBACK want said about its choice, if anything.
+ * False, on all ranks, if CRESTA_FALLBACK=error forbids to run it. */
+bool cco_report_call(cco_comm *state, const cco_call *call);
 
 /* Says once for each collective, on rank 0, `why` CRESTA_FALLBACK=error forbids a begin. */
 void cco_report_forbidden_begin(const cco_comm *state, const cco_choice *choice, cco_coll coll,

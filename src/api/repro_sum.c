@@ -117,8 +117,7 @@ static int sum_up(kind kind, const void *x, MPI_Count n, void *result, MPI_Comm 
 int CRESTA_Repro_sum_type(const void *x, MPI_Count n, MPI_Datatype datatype, void *result,
                           MPI_Comm comm)
 {
-    if (cco_phase_now() == CCO_UNREAD)
-        cco_process_begin_late();
+    cco_process_enter();
     if (!cco_is_intra(comm))
         return cco_refuse(comm, MPI_ERR_COMM);
     return sum_up(!cco_is_type(datatype) ? (kind){CCO_EXACT_NONE, 1} : repro_sum_kind_of(datatype),

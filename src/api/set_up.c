@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "api/outputs.h"
 #include "api/process.h"
 #include "api/progress.h"
 #include "core/config.h"
@@ -27,8 +28,8 @@ void cco_set_up_choices(cco_comm *state)
         cco_fatal("no memory for the choices of communicator '%s'", state->name);
     cco_topology_find_mates(state);
     for (int coll = 0; coll < CCO_COLLECTIVES; coll++)
-        for (int i = 0; i < state->choices[coll].count; i++) {
-            const cco_way *way = &state->choices[coll].list[i].way;
+        for (int i = 0; i < state->chosen.of[coll].count; i++) {
+            const cco_way *way = &state->chosen.of[coll].list[i].way;
             if (way->model->set_up != NULL)
                 way->model->set_up(state, way);
         }
@@ -48,7 +49,7 @@ static bool set_up(cco_comm *state)
     cco_facts_mine(&words[FACTS]);
     cco_service_watch(state->comm, cco_comm_watch(state));
     const int rc = cco_agree(state->comm, words, WORDS, least, most);
-    if (cco_ulfm_class(rc) != MPI_SUCCESS || state->error != MPI_SUCCESS)
+    if (cco_ulfm_class(rc) != MPI_SUCCESS || state->failure.error != MPI_SUCCESS)
         return false;
     if (rc != MPI_SUCCESS)
         cco_fatal("cannot set up communicator '%s': the MPI's allreduce failed", state->name);
@@ -62,12 +63,12 @@ static bool set_up(cco_comm *state)
     CCO_OBSERVE(comm_named, (state));
     cco_nodes_find(state, NULL);
     cco_topology_find(state);
-    if (state->error != MPI_SUCCESS)
+    if (state->failure.error != MPI_SUCCESS)
         return false;
     cco_set_up_choices(state);
     state->ready = true;
     if (state->comm == MPI_COMM_WORLD)
-        cco_process_met_late();
+        cco_outputs_met_late();
     CCO_OBSERVE(comm_ready, (state));
     cco_comm_update(state);
     if (state->facts.begins)
@@ -84,7 +85,7 @@ static void agree_on_progress(cco_comm *state)
     uint64_t words[WORDS], least[WORDS], most[WORDS];
     cco_progress_start();
     cco_facts_mine(words);
-    words[BEGINS] = state->begins;
+    words[BEGINS] = state->begins.count;
     const int rc = cco_agree(state->comm, words, WORDS, least, most);
     if (rc != MPI_SUCCESS && cco_comm_has_failed(state)) /* the call to come returns the error */
         return;
@@ -104,24 +105,24 @@ static void agree_on_progress(cco_comm *state)
 void cco_begins_prepare(cco_comm *state)
 {
     if (cco_paths_possible(state) || cco_observe_may_begin()) {
-        if (!state->begins_ready) {
+        if (!state->begins.ready) {
             agree_on_progress(state);
-            state->reported_begin = 0; /* another runs from now on */
+            state->begins.reported = 0; /* another runs from now on */
         }
-        state->begins_ready = true;
+        state->begins.ready = true;
         cco_paths_prepare(state);
         CCO_OBSERVE(begins_ready, (state));
     }
-    state->begins_wanted = false;
+    state->begins.wanted = false;
     cco_comm_update(state);
 }
 
 void cco_begins_want(cco_comm *state)
 {
     cco_fact_begins();
-    if (state->begins_wanted || state->begins_ready || state->facts.progress == CCO_PROGRESS_NONE)
+    if (state->begins.wanted || state->begins.ready || state->facts.progress == CCO_PROGRESS_NONE)
         return;
-    state->begins_wanted = true;
+    state->begins.wanted = true;
     cco_comm_update(state);
 }
 

@@ -9,6 +9,8 @@
 #include "api/ours.h"
 #include "api/operands.h"
 #include "api/request_data.h"
+#include "api/progress.h"
+#include "api/recorded.h"
 #include "api/report.h"
 #include "api/streaming.h"
 #include "core/clock.h"
@@ -49,11 +51,11 @@ static decision split_decide(const cco_call *call)
     decision d = {.state = cco_comm_find(call->comm)};
     if (d.state == NULL && cco_phase_now() != CCO_IDLE)
         d.state = cco_comm_create(call->comm);
-    if (d.state != NULL && (cco_observes() || !d.state->begins_ready) && !d.state->inter &&
+    if (d.state != NULL && (cco_observes() || !d.state->begins.ready) && !d.state->inter &&
         cco_arguments_valid(d.state, call)) {
         if (d.state->ready)
             CCO_OBSERVE(begun, (d.state, call));
-        d.state->begins++;
+        d.state->begins.count++;
     }
     if (d.state == NULL || !d.state->ready) {
         cco_fact_begins();
@@ -66,9 +68,9 @@ static decision split_decide(const cco_call *call)
     cco_settle_ours(d.state, call, &d.begin, &d.way);
     if (cco_configured.log >= CCO_LOG_INFO)
         cco_report_begin(d.state, d.choice, &d.begin, call->coll);
-    if (d.state->to_report >> call->coll & 1)
+    if (d.state->chosen.to_report >> call->coll & 1)
         cco_topology_warn(d.state, call->coll);
-    if (d.begin.unprepared || (!d.state->begins_ready && cco_observe_may_begin()))
+    if (d.begin.unprepared || (!d.state->begins.ready && cco_observe_may_begin()))
         cco_begins_want(d.state);
     return d;
 }
@@ -122,7 +124,7 @@ static int start_kept(const cco_call *call, cco_copies *copies, bool polled, boo
     cco_request_data *pending = cco_request_data_make(copies);
     int rc = MPI_ERR_NO_MEM;
     if (pending != NULL)
-        rc = cco_start_nonblocking(call, request);
+        rc = cco_native_nonblocking(cco_natives_for(call), call, request);
     else
         cco_raise_in(call->comm, call->coll, rc);
     if (rc == MPI_SUCCESS) {
@@ -142,8 +144,9 @@ static int start_keeping(const cco_call *call, cco_copies *copies, bool begins,
 {
     const bool holds = cco_request_data_hold(call);
     const bool polled = cco_progress_calls_mpi() && (begins || holds);
-    return copies != NULL || polled || holds ? start_kept(call, copies, polled, holds, request)
-                                             : cco_start_nonblocking(call, request);
+    return copies != NULL || polled || holds
+               ? start_kept(call, copies, polled, holds, request)
+               : cco_native_nonblocking(cco_natives_for(call), call, request);
 }
 
 static int start_persistent(const cco_natives *to, const cco_call *call, MPI_Info info,
@@ -231,6 +234,14 @@ static int split_refused(const cco_comm *state, const cco_call *call, MPI_Reques
     return split_unsupported(state, call);
 }
 
+static void split_count(cco_comm *state, cco_mode mode, const cco_call *call, uint64_t start)
+{
+    if (state == NULL || !cco_profile_active)
+        return;
+    const MPI_Count bytes = state->inter ? 0 : cco_bytes(call, state->rank, state->size);
+    cco_profile_count_native(state, mode, call->coll, bytes, start, cco_ticks());
+}
+
 static int start_marked(cco_comm *state, cco_mode mode, const cco_call *call, MPI_Info info,
                         MPI_Request *request)
 {
@@ -252,7 +263,7 @@ static int start_marked(cco_comm *state, cco_mode mode, const cco_call *call, MP
     else if (!CCO_PRELOADED || !cco_progress_calls_mpi() || !start_progressed(call, request, &rc))
         rc = exact ? cco_operands_start(call, NULL, request)
                    : start_keeping(call, NULL, false, request);
-    cco_start_count(cco_profile_active ? state : NULL, mode, call, start);
+    split_count(state, mode, call, start);
     return rc;
 }
 
@@ -287,9 +298,9 @@ static int begin_marked(const cco_call *call, MPI_Request *request)
             *request = MPI_REQUEST_NULL;
         return split_unsupported(d.state, call);
     }
-    if (d.state != NULL && d.state->error != MPI_SUCCESS && d.begin.path != CCO_PATH_NONE) {
+    if (d.state != NULL && d.state->failure.error != MPI_SUCCESS && d.begin.path != CCO_PATH_NONE) {
         *request = MPI_REQUEST_NULL;
-        return cco_comm_raise(d.state, call->coll, d.state->error);
+        return cco_comm_raise(d.state, call->coll, d.state->failure.error);
     }
     if (cco_progress_calls_mpi())
         cco_progress_start();
@@ -306,15 +317,14 @@ static int begin_marked(const cco_call *call, MPI_Request *request)
                                            : begin_mpis(&ours, copies, request);
     if (rc != MPI_SUCCESS && request != NULL)
         *request = MPI_REQUEST_NULL;
-    cco_start_count(cco_profile_active ? state : NULL, CCO_NONBLOCKING, call, start);
+    split_count(state, CCO_NONBLOCKING, call, start);
     return rc;
 }
 
 int cco_begin(const cco_call *call, MPI_Request *request)
 {
     cco_comm_mark mark;
-    if (cco_phase_now() == CCO_UNREAD)
-        cco_process_begin_late();
+    cco_process_enter();
     cco_comm *state = cco_comm_threads ? cco_comm_find(call->comm) : NULL;
     if (state == NULL && cco_comm_threads && cco_phase_now() != CCO_IDLE)
         state = cco_comm_create(call->comm);

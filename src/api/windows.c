@@ -11,8 +11,8 @@
 static bool may_call(const cco_comm *state, const cco_model *model)
 {
     for (int coll = 0; coll < CCO_COLLECTIVES; coll++)
-        for (int i = 0; i < state->choices[coll].count; i++)
-            if (state->choices[coll].list[i].way.model == model)
+        for (int i = 0; i < state->chosen.of[coll].count; i++)
+            if (state->chosen.of[coll].list[i].way.model == model)
                 return true;
     return false;
 }
@@ -20,8 +20,7 @@ static bool may_call(const cco_comm *state, const cco_model *model)
 int CRESTA_Win_init(MPI_Comm comm)
 {
     int inter = 1;
-    if (cco_phase_now() == CCO_UNREAD)
-        cco_process_begin_late();
+    cco_process_enter();
     if (comm == MPI_COMM_NULL) {
         PMPI_Comm_call_errhandler(MPI_COMM_WORLD, MPI_ERR_COMM);
         return MPI_ERR_COMM;

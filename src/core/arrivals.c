@@ -53,7 +53,7 @@ cco_arrival_set *cco_arrivals_of(cco_comm *state)
                                        .size = state->size,
                                        .leader = leader,
                                        .below = known ? first_below : 0};
-    return state->arrivals = sets;
+    return state->records.arrivals = sets;
 }
 
 /* Keeps what has a smaller hash. */

@@ -113,33 +113,33 @@ static void unlink_state(const cco_comm *state)
 void cco_comm_drop_choices(cco_comm *state)
 {
     for (int coll = 0; coll < CCO_COLLECTIVES; coll++) {
-        cco_choices *choices = &state->choices[coll];
+        cco_choices *choices = &state->chosen.of[coll];
         for (int i = 0; i < choices->count; i++)
             cco_profile_keep(state, (cco_coll)coll, &choices->list[i]);
         free(choices->list);
         *choices = (cco_choices){0};
-        if (state->native != NULL)
-            cco_profile_keep(state, (cco_coll)coll, &state->native[coll]);
+        if (state->records.native != NULL)
+            cco_profile_keep(state, (cco_coll)coll, &state->records.native[coll]);
     }
 }
 
 void cco_comm_update(cco_comm *state)
 {
     const uint32_t every = (1u << CCO_COLLECTIVES) - 1;
-    const bool all = state->begins_wanted || state->watched & ~(unsigned)CCO_WATCHED_RESULTS;
+    const bool all = state->begins.wanted || state->watched & ~(unsigned)CCO_WATCHED_RESULTS;
     const uint32_t checked = state->watched & CCO_WATCHED_RESULTS ? every : 0;
-    const uint32_t plain = cco_profiled ? 0 : state->plain_choices;
-    state->slow = all ? every : state->to_report | state->classed | checked;
+    const uint32_t plain = cco_profiled ? 0 : state->chosen.plain;
+    state->slow = all ? every : state->chosen.to_report | state->chosen.classed | checked;
     state->ours = !state->ready ? 0 : all ? every : every & ~plain;
-    state->unrepeated = all ? every : state->to_report | checked;
+    state->unrepeated = all ? every : state->chosen.to_report | checked;
     memset(state->repeats, 0, sizeof state->repeats);
 }
 
 static void free_leavers(cco_comm *state)
 {
-    while (state->leavers != NULL) {
-        cco_failure_handler *first = state->leavers;
-        state->leavers = first->next;
+    while (state->failure.leavers != NULL) {
+        cco_failure_handler *first = state->failure.leavers;
+        state->failure.leavers = first->next;
         free(first);
     }
 }
@@ -151,8 +151,8 @@ static int delete_state(MPI_Comm comm, int key, void *attribute, void *extra)
     __atomic_fetch_add(&cco_comms_ended, 1, __ATOMIC_RELAXED);
     unlink_state(state);
     cco_comm_drop_choices(state);
-    cco_arrivals_keep(state->arrivals);
-    free(state->native);
+    cco_arrivals_keep(state->records.arrivals);
+    free(state->records.native);
     while (state->attached != NULL) {
         cco_attached *first = state->attached;
         state->attached = first->next;
@@ -162,8 +162,8 @@ static int delete_state(MPI_Comm comm, int key, void *attribute, void *extra)
     free_leavers(state);
     cco_service_forget(comm);
     cco_channel_close(&state->channel);
-    free(state->program_rules);
-    free(state->members);
+    free(state->chosen.program_rules);
+    free(state->records.members);
     cco_neighbors_drop(state->topology.near);
     free(state);
     return MPI_SUCCESS;
@@ -267,13 +267,13 @@ cco_comm *cco_comm_create(MPI_Comm comm)
     PMPI_Comm_size(comm, &state->size);
     cco_comm_read_name(state);
     if (cco_profiled && state->rank == 0 && state->size > 1 && !inter)
-        state->members = cco_members_of(comm);
+        state->records.members = cco_members_of(comm);
     cco_comm *known = link_state(state);
     if (known == state && PMPI_Comm_set_attr(comm, keyval, state) == MPI_SUCCESS)
         return state;
     if (known == state)
         unlink_state(state);
-    free(state->members);
+    free(state->records.members);
     free(state);
     return known != state ? known : NULL;
 }

@@ -37,6 +37,32 @@ typedef struct cco_choices {
     int count;
 } cco_choices;
 
+/* What tune/choose.h makes of all rules, with bits per collective. */
+typedef struct cco_chosen {
+    cco_choices of[CCO_COLLECTIVES];
+    uint32_t plain;      /* only the MPI is chosen; */
+    uint32_t sized;      /* the choice depends on the bytes; */
+    uint32_t classed;    /* it depends on the classes of the call, too; */
+    uint32_t to_report;  /* there is something to say first, or to stop for (api/report.h) */
+    void *program_rules; /* what CRESTA_Set_impl said (tune/rules.h) */
+} cco_chosen;
+
+/* What a profile keeps (core/profile.h). */
+typedef struct cco_records {
+    cco_arrival_set *arrivals;     /* per collective; NULL: no call was recorded */
+    cco_internode_traffic between; /* since the last record (plan/scheduled.h) */
+    cco_choice *native;   /* per collective: of calls that only start it; made when needed */
+    cco_members *members; /* of rank 0; NULL elsewhere */
+} cco_records;
+
+/* Calls that begin in two phases (api/set_up.h). */
+typedef struct cco_begins {
+    bool ready;        /* what they run over is there (progress/path.h) */
+    bool wanted;       /* the next blocking call makes it ready */
+    unsigned count;    /* so far: all before it was ready for them, and in a race */
+    uint32_t reported; /* bit per collective: what one runs was said */
+} cco_begins;
+
 /* What a model keeps about a communicator; `key` is an address of the model's own. */
 typedef struct cco_attached {
     const void *key;
@@ -62,18 +88,20 @@ typedef struct cco_topology {
     uint32_t ruled;      /* bit per neighborhood collective: a rule is in force */
 } cco_topology;
 
-/* A process that has failed, and whether that was said. */
-typedef struct cco_lost {
-    int rank;
-    bool told;
-} cco_lost;
-
 /* What is left when a process has failed (core/failure.h). */
 typedef struct cco_failure_handler {
     void (*leave)(void *what, int error);
     void *what;
     struct cco_failure_handler *next;
 } cco_failure_handler;
+
+/* A process has failed (core/failure.h). */
+typedef struct cco_failure {
+    int error, lost; /* what calls return, and its rank */
+    bool told;       /* which was said */
+    cco_watch watch; /* of the ranks (cco_comm_watch) */
+    cco_failure_handler *leavers;
+} cco_failure;
 
 /* A call that ran before and how its model runs it again (plan/call_cache.h), with other buffers.
  * `call` is the one that comes, and NULL if it has no arrays: then the cached one says the rest.
@@ -111,36 +139,21 @@ typedef struct cco_comm {
     cco_nodes nodes;
     cco_topology topology; /* from its set-up on */
     bool ready;            /* ranks have agreed, choices are made */
-    bool begins_ready;     /* so is what begins run over (progress/path.h) */
-    bool begins_wanted;    /* the next blocking call makes it ready */
     unsigned watched;      /* cco_watched: which observers look at its next blocking calls */
     uint32_t ours; /* bit per collective: not straight to the MPI, or something to record, say or
                       do; 0 until it is ready; */
     uint32_t slow; /* something comes before the call (cco_comm_update sets these three); */
-    uint32_t unrepeated;     /* something comes before each call, so that none is in `repeats`; */
-    uint32_t plain_choices;  /* only the MPI is chosen; */
-    uint32_t sized;          /* the choice depends on the bytes; */
-    uint32_t classed;        /* it depends on the classes of the call, too; */
-    uint32_t to_report;      /* there is something to say first, or to stop for */
-    uint32_t reported_begin; /* bit per collective: what a begin runs was said */
-    uint64_t number;         /* that its rank 0 gave it: no other state there has it; 0: none yet */
-    cco_arrival_set *arrivals; /* per collective; NULL: no call was recorded */
-    unsigned begins;           /* so far: all before it was ready for them, and in a race */
-    cco_choices choices[CCO_COLLECTIVES];
-    cco_repeat repeats[CCO_REPEATS]; /* by what these choices say: none is older than they are */
-    cco_internode_traffic
-        between;        /* since the last record, while calls are recorded (plan/scheduled.h) */
-    cco_choice *native; /* per collective: records of calls that only start it; made when needed */
+    uint32_t unrepeated; /* something comes before each call, so that none is in `repeats`; */
+    uint64_t number;     /* that its rank 0 gave it: no other state there has it; 0: none yet */
+    cco_chosen chosen;
+    cco_repeat repeats[CCO_REPEATS]; /* by what was chosen: none is older than that */
+    cco_records records;
+    cco_begins begins;
+    cco_failure failure;
     char name[MPI_MAX_OBJECT_NAME];
-    cco_members *members;  /* of rank 0, for the profile; NULL elsewhere */
-    int error;             /* a process has failed (core/failure.h): what calls return, */
-    cco_lost lost;         /* which it was, */
     uint64_t thread;       /* the mark of the thread that is in a call (cco_comm_enter) */
     cco_peer_state *seats; /* of its ranks, in memory that they share (model shm); NULL: none */
-    cco_watch watch;       /* of its ranks (cco_comm_watch) */
-    cco_failure_handler *leavers;
-    cco_channel channel; /* for our messages; none until it is needed */
-    void *program_rules; /* what CRESTA_Set_impl said (tune/rules.h) */
+    cco_channel channel;   /* for our messages; none until it is needed */
     cco_attached *attached;
 } cco_comm;
 
@@ -223,7 +236,7 @@ static inline bool cco_comm_may_repeat(const cco_comm *state, cco_coll coll)
 /* Whether the bytes of a call matter before it runs. */
 static inline bool cco_comm_needs_bytes(const cco_comm *state, cco_coll coll)
 {
-    return cco_profiled || (state->sized >> coll & 1);
+    return cco_profiled || (state->chosen.sized >> coll & 1);
 }
 
 /* The blocks in arrays of a collective that has them for all its peers, received and sent. */
@@ -241,8 +254,8 @@ void cco_comm_drop_choices(cco_comm *state);
 /* The choice for a call of `bytes`; `state` is ready. */
 static inline cco_choice *cco_choose(cco_comm *state, cco_coll coll, MPI_Count bytes)
 {
-    cco_choice *choice = state->choices[coll].list;
-    for (int left = state->choices[coll].count - 1; left > 0; left--, choice++)
+    cco_choice *choice = state->chosen.of[coll].list;
+    for (int left = state->chosen.of[coll].count - 1; left > 0; left--, choice++)
         if (choice->min <= bytes && bytes <= choice->max)
             break;
     return choice;
@@ -252,8 +265,8 @@ static inline cco_choice *cco_choose(cco_comm *state, cco_coll coll, MPI_Count b
 static inline cco_choice *cco_choose_classed(cco_comm *state, cco_coll coll, MPI_Count bytes,
                                              unsigned classes)
 {
-    cco_choice *choice = state->choices[coll].list;
-    for (int left = state->choices[coll].count - 1; left > 0; left--, choice++)
+    cco_choice *choice = state->chosen.of[coll].list;
+    for (int left = state->chosen.of[coll].count - 1; left > 0; left--, choice++)
         if (choice->min <= bytes && bytes <= choice->max &&
             (choice->classes & classes) == choice->classes)
             break;

@@ -2,21 +2,22 @@
 /* facts.c - see facts.h. */
 #include "core/facts.h"
 
+#include <time.h>
+
 #include "core/config.h"
 #include "core/device.h"
+#include "core/log.h"
 #include "core/node_key.h"
+#include "mpi/mpi_compat.h"
 
 enum { REFUSED = 5 /* one in so many requests */ };
+
+cco_job_facts cco_job;
 
 static struct {
     int progress, crowded, begins;
 } mine;
 static uint64_t who; /* tells the ranks of a job apart */
-
-void cco_facts_of(int rank)
-{
-    who = (uint64_t)rank + 1;
-}
 
 void cco_fact_progress(cco_progress_level progress)
 {
@@ -55,6 +56,18 @@ unsigned cco_disagreement(unsigned n)
 bool cco_inject_mismatch(void)
 {
     return cco_disagreement(REFUSED) == 1;
+}
+
+/* Some ranks come late, or say more than others. */
+void cco_facts_begin(void)
+{
+    int rank;
+    cco_config *c = &cco_configured;
+    PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    who = (uint64_t)rank + 1;
+    nanosleep(&(struct timespec){.tv_nsec = (long)cco_disagreement(30) * 1000 * 1000}, NULL);
+    c->log = (cco_log_level)(((unsigned)c->log + cco_disagreement(3)) % 3);
+    cco_job.wishes = cco_job.wishes || c->log >= CCO_LOG_INFO;
 }
 
 /* Perturbed, a rank says less than it could, or the contrary of what is so. */

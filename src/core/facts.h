@@ -24,6 +24,19 @@ typedef struct cco_facts {
     bool one_node;          /* all ranks are on it; false: on several, or some rank does not know */
 } cco_facts;
 
+/* What this process knows of its job, and what the settings ask for. */
+typedef struct cco_job_facts {
+    bool chosen;       /* an implementation is, for some collective */
+    bool wishes;       /* the settings ask for something, on this rank; */
+    bool asked;        /* on any, once ranks have agreed on that */
+    bool mends;        /* `auto` may replace neighborhood collectives, on any rank likewise */
+    bool linked;       /* the library is linked, not preloaded, on any rank likewise */
+    bool many_threads; /* of this process may call the MPI at once */
+    bool met;          /* all ranks of MPI_COMM_WORLD have been in MPI_Init with the library */
+    bool spawned;      /* by another program's MPI_Comm_spawn */
+} cco_job_facts;
+extern cco_job_facts cco_job;
+
 /* The facts as words, to be compared by cco_agree, and back: `least` and `most` of each word. */
 enum { CCO_FACT_WORDS = 6 };
 void cco_facts_mine(uint64_t words[CCO_FACT_WORDS]);
@@ -34,8 +47,8 @@ void cco_fact_progress(cco_progress_level progress);
 void cco_fact_crowded(bool crowded);
 void cco_fact_begins(void);
 
-/* The rank in MPI_COMM_WORLD, by which ranks disagree. */
-void cco_facts_of(int rank);
+/* In MPI_Init: ranks disagree from now on, if they are to. */
+void cco_facts_begin(void);
 
 /* CRESTA_DEBUG=disagree=SEED: true now and then, at other places on other ranks: then the caller
  * acts as if the system had refused what it is about to ask for. */

@@ -25,17 +25,17 @@ void cco_comm_on_failure(cco_comm *state, void (*leave)(void *what, int error), 
     cco_failure_handler *one = malloc(sizeof *one);
     if (one == NULL)
         cco_fatal("no memory for communicator '%s'", state->name);
-    *one = (cco_failure_handler){leave, what, state->leavers};
-    state->leavers = one;
+    *one = (cco_failure_handler){leave, what, state->failure.leavers};
+    state->failure.leavers = one;
 }
 
 void cco_comm_fail(cco_comm *state, int error, int lost)
 {
-    if (state->error != MPI_SUCCESS)
+    if (state->failure.error != MPI_SUCCESS)
         return;
-    state->error = error;
-    state->lost.rank = lost;
-    for (const cco_failure_handler *l = state->leavers; l != NULL; l = l->next)
+    state->failure.error = error;
+    state->failure.lost = lost;
+    for (const cco_failure_handler *l = state->failure.leavers; l != NULL; l = l->next)
         l->leave(l->what, error);
     cco_service_leave(state->comm, error);
     cco_channel_fail(&state->channel, error);
@@ -49,26 +49,26 @@ static void failure_fail(void *owner, int error, int lost)
 
 cco_watch *cco_comm_watch(cco_comm *state)
 {
-    state->watch.kind = &cco_watch_processes;
-    state->watch.comm = state->comm;
-    state->watch.fail = failure_fail;
-    state->watch.owner = state;
-    return &state->watch;
+    state->failure.watch.kind = &cco_watch_processes;
+    state->failure.watch.comm = state->comm;
+    state->failure.watch.fail = failure_fail;
+    state->failure.watch.owner = state;
+    return &state->failure.watch;
 }
 
 bool cco_comm_has_failed(cco_comm *state)
 {
-    if (state->error == MPI_SUCCESS && cco_ulfm_revoked(state->comm))
+    if (state->failure.error == MPI_SUCCESS && cco_ulfm_revoked(state->comm))
         cco_comm_fail(state, cco_ulfm_revoked_class(), -1);
-    const int lost = state->error == MPI_SUCCESS ? cco_ulfm_first_failed(state->comm) : -1;
+    const int lost = state->failure.error == MPI_SUCCESS ? cco_ulfm_first_failed(state->comm) : -1;
     if (lost >= 0)
         cco_comm_fail(state, cco_ulfm_failed_class(), lost);
-    return state->error != MPI_SUCCESS;
+    return state->failure.error != MPI_SUCCESS;
 }
 
 int cco_comm_no_channel(cco_comm *state)
 {
-    return cco_comm_has_failed(state) ? state->error : MPI_ERR_COMM;
+    return cco_comm_has_failed(state) ? state->failure.error : MPI_ERR_COMM;
 }
 
 /* A key for the failed process, equal on all ranks of one job and one host.  Nothing is known of
@@ -136,7 +136,7 @@ static void name_host(int lost, const cco_proc *life, char *text, size_t room)
 bool cco_comm_tells_failure(const cco_comm *state)
 {
     char identity[64];
-    const int lost = state->lost.rank;
+    const int lost = state->failure.lost;
     const cco_proc *life = lost >= 0 ? cco_proc_of(state->comm, lost) : NULL;
     failure_identify(state, lost, life, identity, sizeof identity);
     return failure_claim(identity);
@@ -181,11 +181,12 @@ static bool failure_is_early(const cco_comm *state, int rank)
 static int find_failed(const cco_comm *state, int *failed, int most)
 {
     int n = 0, first = 0;
-    if (state->lost.rank >= 0)
-        failed[n++] = state->lost.rank;
+    const int lost = state->failure.lost;
+    if (lost >= 0)
+        failed[n++] = lost;
     const int ended = n + cco_procs_ended(state->comm, failed + n, most - n);
     for (int i = n; i < ended; i++)
-        if (failed[i] != state->lost.rank && !has_left(state, failed[i]))
+        if (failed[i] != lost && !has_left(state, failed[i]))
             failed[n++] = failed[i];
     while (first < n && !failure_is_early(state, failed[first]))
         first++;
@@ -219,29 +220,29 @@ static void failure_tell(const cco_comm *state, const char *where, bool ends)
 static int failure_settle(cco_comm *state, const char *where, int error)
 {
     const int class = cco_ulfm_class(error);
-    if (state->error == MPI_SUCCESS && class != MPI_SUCCESS) {
+    if (state->failure.error == MPI_SUCCESS && class != MPI_SUCCESS) {
         /* Ours is revoked only by ranks that know of a failure. */
         const bool by_program = cco_ulfm_revoked(state->comm);
         cco_comm_fail(state, by_program ? cco_ulfm_revoked_class() : cco_ulfm_failed_class(),
                       by_program ? -1 : cco_ulfm_first_failed(state->comm));
     }
-    if (state->error == cco_ulfm_failed_class() && !state->lost.told) {
-        state->lost.told = true;
+    if (state->failure.error == cco_ulfm_failed_class() && !state->failure.told) {
+        state->failure.told = true;
         failure_tell(state, where, cco_raise_ends_job(state->comm));
     }
-    return state->error != MPI_SUCCESS ? state->error : error;
+    return state->failure.error != MPI_SUCCESS ? state->failure.error : error;
 }
 
 int cco_comm_raise_in(cco_comm *state, const char *where, int error)
 {
     error = failure_settle(state, where, error);
-    return state->error != MPI_SUCCESS ? cco_raise_said(state->comm, error)
-                                       : cco_raise(state->comm, where, error);
+    return state->failure.error != MPI_SUCCESS ? cco_raise_said(state->comm, error)
+                                               : cco_raise(state->comm, where, error);
 }
 
 int cco_comm_raise(cco_comm *state, cco_coll coll, int error)
 {
     error = failure_settle(state, cco_coll_infos[coll].name, error);
-    return state->error != MPI_SUCCESS ? cco_raise_said(state->comm, error)
-                                       : cco_raise_in(state->comm, coll, error);
+    return state->failure.error != MPI_SUCCESS ? cco_raise_said(state->comm, error)
+                                               : cco_raise_in(state->comm, coll, error);
 }

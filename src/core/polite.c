@@ -5,6 +5,7 @@
 #include <stddef.h>
 
 #include "core/config.h"
+#include "core/facts.h"
 #include "mpi/mpi_behavior.h"
 #include "core/pause.h"
 
@@ -64,6 +65,11 @@ void cco_polite_decide(bool chosen)
     }
     if (cco_configured.debug.match > 0) /* somebody has to look at what comes meanwhile */
         polite_set(true);
+}
+
+void cco_polite_begin(void)
+{
+    cco_polite_decide(cco_job.chosen);
 }
 
 void cco_polite_end(void)

@@ -28,6 +28,7 @@ static inline bool cco_waits_politely(void)
 /* Decides, once it is known whether ranks outnumber the cores of this node (core/wait.h).
  * `chosen`: an implementation was, for some collective. */
 void cco_polite_decide(bool chosen);
+void cco_polite_begin(void); /* by cco_job.chosen (core/facts.h) */
 
 /* A roll-call begins or ends. */
 void cco_polite_note(bool noted);

@@ -216,12 +216,12 @@ static void add_members(const cco_comm *state, cco_coll coll, const cco_choice *
             bytes += choice->records[mode][k].bytes;
         }
     }
-    if (state->members == NULL || calls == 0)
+    if (state->records.members == NULL || calls == 0)
         return;
     if (state->nodes.count > 0)
-        state->members->nodes = (cco_member_nodes){state->nodes.count, state->nodes.ranks_min,
-                                                   state->nodes.ranks_max};
-    if (!cco_members_add(&kept_members, state->members, state->name, coll, bytes))
+        state->records.members->nodes = (cco_member_nodes){
+            state->nodes.count, state->nodes.ranks_min, state->nodes.ranks_max};
+    if (!cco_members_add(&kept_members, state->records.members, state->name, coll, bytes))
         cco_log(CCO_LOG_WARN, "no memory for the profile: members of a communicator are missing");
 }
 
@@ -240,10 +240,10 @@ void cco_profile_keep(cco_comm *state, cco_coll coll, cco_choice *choice)
 void cco_profile_add_state(cco_rows *rows, const cco_comm *state)
 {
     for (int coll = 0; coll < CCO_COLLECTIVES; coll++) {
-        for (int i = 0; i < state->choices[coll].count; i++)
-            add_choice(rows, state, (cco_coll)coll, &state->choices[coll].list[i]);
-        if (state->native != NULL)
-            add_choice(rows, state, (cco_coll)coll, &state->native[coll]);
+        for (int i = 0; i < state->chosen.of[coll].count; i++)
+            add_choice(rows, state, (cco_coll)coll, &state->chosen.of[coll].list[i]);
+        if (state->records.native != NULL)
+            add_choice(rows, state, (cco_coll)coll, &state->records.native[coll]);
     }
 }
 

@@ -16,7 +16,7 @@ static int64_t gathered_from;
 
 static void profile_waiting_gather(cco_comm *state)
 {
-    cco_arrivals_add_copies(&gathered, state->arrivals, gathered_from);
+    cco_arrivals_add_copies(&gathered, state->records.arrivals, gathered_from);
 }
 
 /* All that this rank has since a moment, of communicators that are there and that are gone. */

@@ -30,41 +30,46 @@ enum {
 /* What came of a poll. */
 typedef enum found { NONE, LITTLE, MUCH, NEWS } found;
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static pthread_cond_t wake = PTHREAD_COND_INITIALIZER;
-static pthread_t thread;
-static bool runs;   /* the thread is there */
-static bool stops;  /* it shall end */
-static bool sleeps; /* or is about to */
-static int under_way;
-static int in_mpi;      /* of these, what is not in memory only */
-static unsigned spared; /* polls by the program's threads so far */
-static bool lingers;    /* what began last is in memory, and may begin again before long */
-static unsigned begun;  /* operations so far */
+static struct {
+    pthread_mutex_t lock;
+    pthread_cond_t wake;
+    pthread_t thread;
+    bool runs;   /* the thread is there */
+    bool stops;  /* it shall end */
+    bool sleeps; /* or is about to */
+    int under_way;
+    int in_mpi;      /* of these, what is not in memory only */
+    unsigned spared; /* polls by the program's threads so far */
+    bool lingers;    /* what began last is in memory, and may begin again before long */
+    unsigned begun;  /* operations so far */
+} poller = {.lock = PTHREAD_MUTEX_INITIALIZER, .wake = PTHREAD_COND_INITIALIZER};
 
+/* Who is in the MPI, or must not be. */
 bool cco_progress_thread_ops_off;
-static int held;       /* reductions with operations of the program */
-static bool held_call; /* and one that blocks */
-static bool inside;    /* the progress thread is in the MPI, or about to ask whether it may */
+static struct {
+    int held;       /* reductions with operations of the program */
+    bool held_call; /* and one that blocks */
+    bool inside;    /* the progress thread is in the MPI, or about to ask whether it may */
+} in_turn;
 
 static bool is_idle(void)
 {
-    return __atomic_load_n(&under_way, __ATOMIC_SEQ_CST) <= 0;
+    return __atomic_load_n(&poller.under_way, __ATOMIC_SEQ_CST) <= 0;
 }
 
 static bool progress_thread_shall_stop(void)
 {
-    return __atomic_load_n(&stops, __ATOMIC_ACQUIRE);
+    return __atomic_load_n(&poller.stops, __ATOMIC_ACQUIRE);
 }
 
 static void sleep_while_idle(void)
 {
-    pthread_mutex_lock(&lock);
-    __atomic_store_n(&sleeps, true, __ATOMIC_SEQ_CST); /* before the count is read last */
+    pthread_mutex_lock(&poller.lock);
+    __atomic_store_n(&poller.sleeps, true, __ATOMIC_SEQ_CST); /* before the count is read last */
     while (is_idle() && !progress_thread_shall_stop())
-        pthread_cond_wait(&wake, &lock);
-    __atomic_store_n(&sleeps, false, __ATOMIC_RELAXED);
-    pthread_mutex_unlock(&lock);
+        pthread_cond_wait(&poller.wake, &poller.lock);
+    __atomic_store_n(&poller.sleeps, false, __ATOMIC_RELAXED);
+    pthread_mutex_unlock(&poller.lock);
 }
 
 static long at_most(long a, long b)
@@ -79,7 +84,7 @@ static long at_least(long a, long b)
 
 static long progress_thread_shortest(void)
 {
-    return __atomic_load_n(&in_mpi, __ATOMIC_RELAXED) > 0 ? SHORTEST_NS : IN_MEMORY_NS;
+    return __atomic_load_n(&poller.in_mpi, __ATOMIC_RELAXED) > 0 ? SHORTEST_NS : IN_MEMORY_NS;
 }
 
 /* Times, ns. */
@@ -95,8 +100,8 @@ typedef struct back_off {
 /* Did anything begin since the last poll? */
 static bool count_begun(back_off *p)
 {
-    const unsigned now = __atomic_load_n(&begun, __ATOMIC_RELAXED), last = p->begun;
-    const int ended = (int)(now - last) - __atomic_load_n(&under_way, __ATOMIC_RELAXED);
+    const unsigned now = __atomic_load_n(&poller.begun, __ATOMIC_RELAXED), last = p->begun;
+    const int ended = (int)(now - last) - __atomic_load_n(&poller.under_way, __ATOMIC_RELAXED);
     p->brisk = ended > 0;
     p->begun = now;
     return now != last;
@@ -106,7 +111,7 @@ static bool count_begun(back_off *p)
  * error handler of the program took it elsewhere, this one goes on with the next. */
 static bool others_poll(back_off *p)
 {
-    const unsigned now = __atomic_load_n(&spared, __ATOMIC_RELAXED), last = p->spared;
+    const unsigned now = __atomic_load_n(&poller.spared, __ATOMIC_RELAXED), last = p->spared;
     p->spared = now;
     return now != last;
 }
@@ -157,10 +162,10 @@ static long wanted_sleep(long sleep_ns, found found, long expected)
 static long next_sleep(long sleep_ns, found found, back_off *p)
 {
     const long least = at_least(p->poll * TIMES_A_POLL, progress_thread_shortest());
-    const long ran = cco_ns(CLOCK_THREAD_CPUTIME_ID), runs = ran - p->ran;
+    const long ran = cco_ns(CLOCK_THREAD_CPUTIME_ID), took = ran - p->ran;
     p->ran = ran;
     const long wanted = at_least(wanted_sleep(sleep_ns, found, p->expected), least);
-    return at_most(at_least(wanted, SHORTEST_NS + runs + runs / 4),
+    return at_most(at_least(wanted, SHORTEST_NS + took + took / 4),
                    p->brisk ? BRISK_NS : LONGEST_NS);
 }
 
@@ -201,7 +206,7 @@ static void *progress_thread_work(void *data)
     prctl(PR_SET_TIMERSLACK, 1UL, 0UL, 0UL, 0UL);
     while (!progress_thread_shall_stop()) {
         if (is_idle() && !back_off.brisk &&
-            (sleep_ns >= LONGEST_NS || !__atomic_load_n(&lingers, __ATOMIC_RELAXED))) {
+            (sleep_ns >= LONGEST_NS || !__atomic_load_n(&poller.lingers, __ATOMIC_RELAXED))) {
             sleep_while_idle();
             sleep_ns = 0;
         }
@@ -220,48 +225,49 @@ static bool progress_thread_create(cco_progress_poll poll)
     sigfillset(&all);
     pthread_sigmask(SIG_BLOCK, &all, &before);
     const bool created = !cco_inject_mismatch() &&
-                         pthread_create(&thread, NULL, progress_thread_work, &kept) == 0;
+                         pthread_create(&poller.thread, NULL, progress_thread_work, &kept) == 0;
     if (created)
-        pthread_setname_np(thread, "crestacoll");
+        pthread_setname_np(poller.thread, "crestacoll");
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     return created;
 }
 
 bool cco_progress_thread_start(cco_progress_poll poll)
 {
-    pthread_mutex_lock(&lock);
-    if (!runs)
-        __atomic_store_n(&runs, progress_thread_create(poll), __ATOMIC_RELEASE);
-    const bool there = runs;
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_lock(&poller.lock);
+    if (!poller.runs)
+        __atomic_store_n(&poller.runs, progress_thread_create(poll), __ATOMIC_RELEASE);
+    const bool there = poller.runs;
+    pthread_mutex_unlock(&poller.lock);
     return there;
 }
 
 /* It sleeps, or is about to.  Not while the lock is held: it would wake, and sleep again. */
 static void wake_up(void)
 {
-    pthread_mutex_lock(&lock);
-    pthread_mutex_unlock(&lock);
-    pthread_cond_signal(&wake);
+    pthread_mutex_lock(&poller.lock);
+    pthread_mutex_unlock(&poller.lock);
+    pthread_cond_signal(&poller.wake);
 }
 
 void cco_progress_thread_count(int change, cco_progress_level kind)
 {
     if (kind == CCO_PROGRESS_MPI)
-        __atomic_fetch_add(&in_mpi, change, __ATOMIC_RELAXED);
+        __atomic_fetch_add(&poller.in_mpi, change, __ATOMIC_RELAXED);
     if (change > 0)
-        __atomic_fetch_add(&begun, (unsigned)change, __ATOMIC_RELAXED);
-    const int before = __atomic_fetch_add(&under_way, change, __ATOMIC_SEQ_CST);
+        __atomic_fetch_add(&poller.begun, (unsigned)change, __ATOMIC_RELAXED);
+    const int before = __atomic_fetch_add(&poller.under_way, change, __ATOMIC_SEQ_CST);
     if (change <= 0 || before + change <= 0) /* what begins may have ended already */
         return;
-    __atomic_store_n(&lingers, kind == CCO_PROGRESS_MEMORY, __ATOMIC_RELAXED);
-    if (__atomic_load_n(&sleeps, __ATOMIC_SEQ_CST) && __atomic_load_n(&runs, __ATOMIC_ACQUIRE))
+    __atomic_store_n(&poller.lingers, kind == CCO_PROGRESS_MEMORY, __ATOMIC_RELAXED);
+    if (__atomic_load_n(&poller.sleeps, __ATOMIC_SEQ_CST) &&
+        __atomic_load_n(&poller.runs, __ATOMIC_ACQUIRE))
         wake_up();
 }
 
 void cco_progress_thread_spare(void)
 {
-    __atomic_fetch_add(&spared, 1, __ATOMIC_RELAXED);
+    __atomic_fetch_add(&poller.spared, 1, __ATOMIC_RELAXED);
 }
 
 void cco_progress_thread_keep_ops_off(void)
@@ -273,51 +279,51 @@ void cco_progress_thread_keep_ops_off(void)
  * after having said so. */
 bool cco_progress_thread_enter_mpi(void)
 {
-    __atomic_store_n(&inside, true, __ATOMIC_SEQ_CST);
-    return !is_idle() && __atomic_load_n(&held, __ATOMIC_SEQ_CST) <= 0 &&
-           !__atomic_load_n(&held_call, __ATOMIC_SEQ_CST);
+    __atomic_store_n(&in_turn.inside, true, __ATOMIC_SEQ_CST);
+    return !is_idle() && __atomic_load_n(&in_turn.held, __ATOMIC_SEQ_CST) <= 0 &&
+           !__atomic_load_n(&in_turn.held_call, __ATOMIC_SEQ_CST);
 }
 
 void cco_progress_thread_leave_mpi(void)
 {
-    __atomic_store_n(&inside, false, __ATOMIC_RELEASE);
+    __atomic_store_n(&in_turn.inside, false, __ATOMIC_RELEASE);
 }
 
 static void wait_outside(void)
 {
-    while (__atomic_load_n(&inside, __ATOMIC_SEQ_CST))
+    while (__atomic_load_n(&in_turn.inside, __ATOMIC_SEQ_CST))
         sched_yield();
 }
 
 void cco_progress_thread_wait_outside_mpi(void)
 {
-    while (is_idle() && __atomic_load_n(&inside, __ATOMIC_SEQ_CST))
+    while (is_idle() && __atomic_load_n(&in_turn.inside, __ATOMIC_SEQ_CST))
         sched_yield();
 }
 
 void cco_progress_thread_hold(int change)
 {
-    __atomic_fetch_add(&held, change, __ATOMIC_SEQ_CST);
+    __atomic_fetch_add(&in_turn.held, change, __ATOMIC_SEQ_CST);
     if (change > 0)
         wait_outside();
 }
 
 void cco_progress_thread_hold_call(bool now)
 {
-    __atomic_store_n(&held_call, now, __ATOMIC_SEQ_CST);
+    __atomic_store_n(&in_turn.held_call, now, __ATOMIC_SEQ_CST);
     if (now)
         wait_outside();
 }
 
 void cco_progress_thread_stop(void)
 {
-    pthread_mutex_lock(&lock);
-    const bool there = runs;
-    __atomic_store_n(&runs, false, __ATOMIC_RELEASE);
-    __atomic_store_n(&stops, true, __ATOMIC_RELEASE);
-    pthread_cond_signal(&wake);
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_lock(&poller.lock);
+    const bool there = poller.runs;
+    __atomic_store_n(&poller.runs, false, __ATOMIC_RELEASE);
+    __atomic_store_n(&poller.stops, true, __ATOMIC_RELEASE);
+    pthread_cond_signal(&poller.wake);
+    pthread_mutex_unlock(&poller.lock);
     if (there)
-        pthread_join(thread, NULL);
-    __atomic_store_n(&stops, false, __ATOMIC_RELEASE);
+        pthread_join(poller.thread, NULL);
+    __atomic_store_n(&poller.stops, false, __ATOMIC_RELEASE);
 }

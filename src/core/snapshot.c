@@ -15,22 +15,24 @@
 
 uint64_t cco_snapshot_due = UINT64_MAX;
 
-static cco_clock_mark first, last; /* when the profile began, and of the last snapshot */
-static double every_s;
-static int ranks;
+static struct {
+    cco_clock_mark first, last; /* when the profile began, and of the last snapshot */
+    double every_s;
+    int ranks;
+} snapshots;
 
 void cco_snapshot_begin(double seconds)
 {
     int rank = 0, level = MPI_THREAD_MULTIPLE;
     PMPI_Query_thread(&level);
     PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    PMPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    PMPI_Comm_size(MPI_COMM_WORLD, &snapshots.ranks);
     if (rank != 0 || level == MPI_THREAD_MULTIPLE)
         return;
-    every_s = seconds;
-    first = cco_clock_now();
-    last.seconds = first.seconds - seconds; /* the first call is worth one */
-    cco_snapshot_due = first.ticks;
+    snapshots.every_s = seconds;
+    snapshots.first = cco_clock_now();
+    snapshots.last.seconds = snapshots.first.seconds - seconds; /* the first call is worth one */
+    cco_snapshot_due = snapshots.first.ticks;
 }
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -60,9 +62,9 @@ static void write_now(void)
     cco_rows rows = cco_snapshot_rows();
     snprintf(path, sizeof path, "%s.so-far", cco_configured.profile);
     cco_hold_signals(&held);
-    if (cco_profile_write_so_far(path, &rows, ranks, cco_profile_wall()) != 0) {
+    if (cco_profile_write_so_far(path, &rows, snapshots.ranks, cco_profile_wall()) != 0) {
         cco_log(CCO_LOG_WARN, "cannot write %s", path);
-        every_s = 0;
+        snapshots.every_s = 0;
     }
     cco_let_signals_go(&held);
     free(rows.list);
@@ -71,13 +73,15 @@ static void write_now(void)
 void cco_snapshot_write(void)
 {
     const cco_clock_mark now = cco_clock_now();
-    if (now.seconds - last.seconds >= every_s) {
+    if (now.seconds - snapshots.last.seconds >= snapshots.every_s) {
         write_now();
-        last = cco_clock_now();
+        snapshots.last = cco_clock_now();
     }
-    const double tick_us = cco_tick_us(first, now);
-    const double wait_us = tick_us > 0 ? 1e6 * (last.seconds + every_s - now.seconds) : 0;
-    cco_snapshot_due = every_s <= 0  ? UINT64_MAX
-                       : wait_us > 0 ? now.ticks + (uint64_t)(wait_us / tick_us)
-                                     : now.ticks;
+    const double tick_us = cco_tick_us(snapshots.first, now);
+    const double wait_us = tick_us > 0
+                               ? 1e6 * (snapshots.last.seconds + snapshots.every_s - now.seconds)
+                               : 0;
+    cco_snapshot_due = snapshots.every_s <= 0 ? UINT64_MAX
+                       : wait_us > 0          ? now.ticks + (uint64_t)(wait_us / tick_us)
+                                              : now.ticks;
 }

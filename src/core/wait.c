@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/config.h"
 #include "core/facts.h"
 #include "core/proc.h"
 #include "core/log.h"
@@ -104,11 +105,13 @@ static void gather_lives(MPI_Comm node, int ranks)
         free(all);
 }
 
-void cco_wait_find_neighbors(MPI_Comm world)
+void cco_wait_begin(void)
 {
     MPI_Comm node;
     int ranks = 1, cores = 1;
-    if (PMPI_Comm_split_type(world, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node) != MPI_SUCCESS)
+    const bool needed = cco_job.asked || cco_job.linked || cco_configured.wait == CCO_WAIT_AUTO;
+    if (!needed || PMPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL,
+                                        &node) != MPI_SUCCESS)
         return;
     if (core_wait_count_node(node, &ranks, &cores) == MPI_SUCCESS) {
         cco_pause_crowded(ranks > cores);

@@ -22,8 +22,8 @@ void cco_mpi_progress_end(void);
 int cco_mpi_progress(void);
 int cco_mpi_progress_all(void);
 
-/* Finds out whether this node has more ranks than cores they may use, and who they are
- * (core/proc.h).  Collective over `world`. */
-void cco_wait_find_neighbors(MPI_Comm world);
+/* In MPI_Init, collective, if the job asks for something: finds out whether this node has more
+ * ranks than cores they may use, and who they are (core/proc.h). */
+void cco_wait_begin(void);
 
 #endif

@@ -7,8 +7,8 @@
  * (core/next.h); one that has MPI_Init gets that, and the progress thread does without
  * MPI_THREAD_MULTIPLE. */
 #include "api/progress.h"
+#include "api/profiling.h"
 #include "core/next.h"
-#include "api/process.h"
 #include "api/set_up.h"
 #include "mpi/mpi_compat.h"
 #include "rollcall/rollcall.h"
@@ -44,6 +44,6 @@ CCO_EXPORT int MPI_Finalize(void)
 
 CCO_EXPORT int MPI_Pcontrol(const int level, ...)
 {
-    cco_process_control(level);
+    cco_profiling_control(level);
     return CCO_CALL_NEXT(Pcontrol, (level));
 }

@@ -480,7 +480,7 @@ static void match_end(void)
     cco_match *last = of_state(world);
     const double start = 1e-9 * (double)cco_ns(CLOCK_MONOTONIC);
     bool told = false;
-    if (world != NULL && world->error != MPI_SUCCESS)
+    if (world != NULL && world->failure.error != MPI_SUCCESS)
         return;
     for (cco_match *m = all; m != NULL; m = m->next)
         if (m != last)

@@ -38,7 +38,7 @@ int cco_run_fallback(const cco_way *way, cco_comm *state, const cco_call *call, 
                                    .reports = state->rank == 0,
                                    .forbidden = lost};
     if (cco_comm_has_failed(state)) /* memory was not refused, a rank did not answer */
-        return cco_comm_raise(state, call->coll, state->error);
+        return cco_comm_raise(state, call->coll, state->failure.error);
     if (way->automatic)
         return cco_run_mpi(state, call);
     if (way->exact && !lost) /* the same algorithm, over something else: the same bits */

@@ -97,7 +97,7 @@ static bool is_one_node(const cco_comm *state, const cco_way *way)
 static int run_hier(own *o, cco_comm *state, const cco_way *way, const cco_call *call)
 {
     int rc = o == NULL                                   ? cco_comm_no_channel(state)
-             : o->complete || cco_comm_has_failed(state) ? state->error
+             : o->complete || cco_comm_has_failed(state) ? state->failure.error
                                                          : without_streams(state);
     if (rc == MPI_SUCCESS)
         rc = cco_scheduled_fail(&o->scheduled, state,

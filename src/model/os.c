@@ -237,8 +237,8 @@ static int os_run(cco_comm *state, const cco_way *way, const cco_call *call)
 {
     if (!cco_arguments_valid(state, call))
         return cco_arguments_refuse(call);
-    if (state->error != MPI_SUCCESS) /* a process has failed */
-        return os_told(state, call, state->error);
+    if (state->failure.error != MPI_SUCCESS) /* a process has failed */
+        return os_told(state, call, state->failure.error);
     own *o = os_own_of(state);
     const int kind = os_kind_of(way);
     if (is_dynamic(o, way))

@@ -10,3 +10,33 @@ const cco_model *const cco_models[] = {
 #undef CCO_MODEL
     NULL,
 };
+
+static unsigned named; /* bit per model */
+
+void cco_model_name(const cco_model *model)
+{
+    for (int i = 0; cco_models[i] != NULL; i++)
+        if (cco_models[i] == model)
+            named |= 1u << i;
+}
+
+void cco_models_begin(void)
+{
+    for (int i = 0; cco_models[i] != NULL; i++)
+        if (named >> i & 1 && cco_models[i]->job_begin != NULL)
+            cco_models[i]->job_begin();
+}
+
+void cco_models_end(void)
+{
+    for (int i = 0; cco_models[i] != NULL; i++)
+        if (cco_models[i]->job_end != NULL)
+            cco_models[i]->job_end();
+}
+
+void cco_models_free(void)
+{
+    for (int i = 0; cco_models[i] != NULL; i++)
+        if (cco_models[i]->job_free != NULL)
+            cco_models[i]->job_free();
+}

@@ -12,4 +12,13 @@
 /* Ends with NULL. */
 extern const cco_model *const cco_models[];
 
+/* A rule of the job names it. */
+void cco_model_name(const cco_model *model);
+
+/* `job_begin` of those that are named, before any call that only some ranks may take part in; then
+ * `job_end` and `job_free` of all. */
+void cco_models_begin(void);
+void cco_models_end(void);
+void cco_models_free(void);
+
 #endif

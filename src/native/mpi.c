@@ -9,7 +9,7 @@
 static int mpi_run(struct cco_comm *state, const cco_way *way, const cco_call *call)
 {
     (void)way;
-    if (state->seats != NULL && !(state->plain_choices >> call->coll & 1))
+    if (state->seats != NULL && !(state->chosen.plain >> call->coll & 1))
         __atomic_add_fetch(&state->seats[state->rank].mpi_calls, 1, __ATOMIC_RELEASE);
     if (cco_comm_threads) /* the MPI knows what it can do */
         cco_mark_give_back();

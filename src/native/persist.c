@@ -28,7 +28,7 @@ static int start_once(cco_comm *state, const cco_call *call)
     rc = PMPI_Start(&request);
     if (rc == MPI_SUCCESS)
         rc = cco_wait_watched(state, &request);
-    if (state->error == MPI_SUCCESS) /* otherwise it may be active for ever */
+    if (state->failure.error == MPI_SUCCESS) /* otherwise it may be active for ever */
         PMPI_Request_free(&request);
     return rc;
 }

@@ -41,7 +41,7 @@ int cco_wait_watched(cco_comm *state, MPI_Request *request)
 
 int cco_watched_end(cco_comm *state, cco_coll coll, int rc)
 {
-    const bool unheard = rc != MPI_SUCCESS &&
-                         (rc == state->error || cco_staging_comm(state, coll) != state->comm);
+    const bool unheard = rc != MPI_SUCCESS && (rc == state->failure.error ||
+                                               cco_staging_comm(state, coll) != state->comm);
     return unheard ? cco_comm_raise(state, coll, rc) : rc;
 }

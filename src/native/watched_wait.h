@@ -6,8 +6,8 @@
 #include "core/comm.h"
 
 /* Completes `*request`, pausing between looks.  Gives up, with the request still active and
- * `state->error` as the result, if the program revokes its communicator, which the request's own
- * may not know, or a process of it has failed and nothing has come for long. */
+ * `state->failure.error` as the result, if the program revokes its communicator, which the
+ * request's own may not know, or a process of it has failed and nothing has come for long. */
 int cco_wait_watched(cco_comm *state, MPI_Request *request);
 
 /* Calls the error handler of a call that began on cco_staging_comm, unless the MPI has. */

@@ -2,6 +2,12 @@
 /* observe.c - see observe.h. */
 #include "observe/observe.h"
 
+#include <string.h>
+
+#include "core/config.h"
+#include "core/facts.h"
+#include "tune/choose.h"
+
 cco_observer_entry cco_observers[CCO_OBSERVERS] = {
 #define CCO_OBSERVER(name, watched) {&cco_observer_##name, watched, 0},
 #include "observe/observers.def"
@@ -27,26 +33,42 @@ const cco_observer *cco_observer_on(int k)
     return __atomic_load_n(&entry->on, __ATOMIC_RELAXED) > 0 ? entry->observer : &none;
 }
 
-bool cco_observe_read(char *error, size_t room)
-{
-    bool right = true;
-    for (int i = 0; i < CCO_OBSERVERS; i++)
-        if (cco_observers[i].observer->read != NULL)
-            right = cco_observers[i].observer->read(error, room) && right;
-    return right;
-}
-
 static const cco_rules *rules_of(int observer, int k)
 {
     const cco_observer *o = cco_observer_on(observer);
     return o->rules != NULL ? o->rules(k) : NULL;
 }
 
-void cco_observe_rules(void (*take)(const cco_rules *rules))
+void cco_observe_read(void)
 {
+    cco_config *c = &cco_configured;
+    char wrong[sizeof c->error] = "";
+    bool right = true;
+    for (int i = 0; i < CCO_OBSERVERS && !c->error[0]; i++)
+        if (cco_observers[i].observer->read != NULL)
+            right = cco_observers[i].observer->read(wrong, sizeof wrong) && right;
+    if (!right)
+        memcpy(c->error, wrong, sizeof wrong);
     for (int i = 0; i < CCO_OBSERVERS; i++)
         for (int k = 0; rules_of(i, k) != NULL; k++)
-            take(rules_of(i, k));
+            cco_choose_needs(rules_of(i, k));
+    cco_job.wishes = cco_job.wishes || cco_observes();
+}
+
+void cco_observe_begin(void)
+{
+    CCO_OBSERVE(job_begin, (cco_job.many_threads));
+}
+
+void cco_observe_last(void)
+{
+    if (cco_job.met)
+        CCO_OBSERVE(job_last, ());
+}
+
+void cco_observe_end(void)
+{
+    CCO_OBSERVE(job_end, ());
 }
 
 bool cco_observe_refuses(const cco_comm *state, const char *call)

@@ -108,11 +108,12 @@ const cco_observer *cco_observer_on(int k);
         if (cco_observer_on(k_)->function != NULL)                                                 \
     cco_observer_on(k_)->function arguments
 
-/* `read` of all observers, also of those that are off.  False if one has found an error. */
-bool cco_observe_read(char *error, size_t room);
-
-/* Gives all their rules to `take`. */
-void cco_observe_rules(void (*take)(const cco_rules *rules));
+/* `read` of all observers, also of those that are off; their errors and rules become those of the
+ * job.  Then the other functions above for a job. */
+void cco_observe_read(void);
+void cco_observe_begin(void);
+void cco_observe_last(void);
+void cco_observe_end(void);
 
 /* True if an observer says so; and the first ending that an observer wants. */
 bool cco_observe_refuses(const cco_comm *state, const char *call);

@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 
+#include "core/classes.h"
 #include "mpi/mpi_check.h"
 #include "core/data.h"
 #include "core/raise.h"
@@ -162,4 +163,15 @@ bool cco_handed_is_right(cco_comm *state, const cco_way *way, const cco_call *ca
         cco_cached_call_write_arguments(*place, state->rank, call);
     cco_cached_call_repeat(*place, state, way, o, handed_repeat);
     return true;
+}
+
+/* A call that the MPI refuses has no classes: its handles may be none. */
+cco_choice *cco_choose_by_call(cco_comm *state, const cco_call *call, MPI_Count bytes)
+{
+    unsigned classes = 0;
+    if (!(state->chosen.classed >> call->coll & 1))
+        return cco_choose(state, call->coll, bytes);
+    if (!cco_classes_again(call, &classes))
+        classes = cco_arguments_valid(state, call) ? cco_classes_of(call) : 0;
+    return cco_choose_classed(state, call->coll, bytes, classes);
 }

@@ -20,4 +20,7 @@ int cco_arguments_refuse(const cco_call *call);
  * calls like it run at once from then on, where they may repeat. */
 bool cco_handed_is_right(cco_comm *state, const cco_way *way, const cco_call *call);
 
+/* The choice for a call of `bytes`, whatever it depends on. */
+cco_choice *cco_choose_by_call(cco_comm *state, const cco_call *call, MPI_Count bytes);
+
 #endif

@@ -24,7 +24,7 @@ void cco_scheduled_over(cco_scheduled *own, const cco_transport *transport, void
     own->plans.transport = transport;
     own->plans.shared = shared;
     own->unlike = unlike;
-    own->between = cco_profiled && state->nodes.count > 1 ? &state->between : NULL;
+    own->between = cco_profiled && state->nodes.count > 1 ? &state->records.between : NULL;
     if (!debug->trace && !debug->delay && !debug->fail)
         return;
     own->hook = (cco_hook){.inner = transport,

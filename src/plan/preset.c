@@ -127,8 +127,9 @@ static const cco_algo *preset_find(const preset *list, const cco_problem *q)
     const size_t bytes = preset_bytes_of(q);
     const bool by_nodes = list == node_presets;
     while (list->algo != NULL &&
-           (list->coll != q->coll || bytes > list->most || list->algo->refuses(q) != NULL ||
-            saves_nothing(q, list->algo) || (by_nodes && is_much(q, list->algo))))
+           (list->coll != q->coll || bytes > list->most ||
+            cco_algo_refuses(list->algo, q) != NULL || saves_nothing(q, list->algo) ||
+            (by_nodes && is_much(q, list->algo))))
         list++;
     return list->algo;
 }

@@ -26,7 +26,7 @@ const char *cco_scheduled_refuses(const cco_way *way, cco_coll coll, int size)
     const cco_problem any = {.coll = coll, .size = size, .commutative = true, .unit = 1};
     if (cco_algo_of(coll, 0) == NULL)
         return "there is no algorithm for it";
-    return way->algo != NULL ? way->algo->refuses(&any) : NULL;
+    return way->algo != NULL ? cco_algo_refuses(way->algo, &any) : NULL;
 }
 
 static void use_presets(long params[CCO_PARAMS], const cco_algo *algo)
@@ -54,7 +54,7 @@ static int fall_back(const cco_comm *state, const cco_way *way, const char *why,
 /* The algorithm for a problem, which gets its parameters; `*why` if it is not the one asked for. */
 static const cco_algo *algo_of(const cco_way *way, cco_problem *q, const char **why)
 {
-    *why = way->algo != NULL ? way->algo->refuses(q) : NULL;
+    *why = way->algo != NULL ? cco_algo_refuses(way->algo, q) : NULL;
     if (way->algo != NULL && *why == NULL) {
         memcpy(q->params, way->params, sizeof q->params);
         return way->algo;

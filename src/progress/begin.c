@@ -45,7 +45,7 @@ int cco_operation_begin(cco_comm *state, const cco_way *way, const cco_call *cal
     if (rc != MPI_SUCCESS)
         return begin_give_up(o, rc);
     if (cco_profile_active && !o->shares) /* what comes after sizes is not known yet */
-        cco_internode_traffic_add(&state->between, &o->plan->sends);
+        cco_internode_traffic_add(&state->records.between, &o->plan->sends);
     cco_operation_request(o, request);
     if (cco_coll_streams(call->coll))
         cco_partial_request_add(&o->streamed, *request, o, o->bound.out.blocks);

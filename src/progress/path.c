@@ -23,8 +23,8 @@ static bool visit_paths(cco_comm *state, bool make)
 {
     bool any = false;
     for (int coll = 0; coll < CCO_COLLECTIVES; coll++)
-        for (int i = 0; i < state->choices[coll].count; i++) {
-            const cco_path path = path_for(state, &state->choices[coll].list[i].way);
+        for (int i = 0; i < state->chosen.of[coll].count; i++) {
+            const cco_path path = path_for(state, &state->chosen.of[coll].list[i].way);
             any = any || path != CCO_PATH_NONE;
             if (make && path != CCO_PATH_NONE)
                 cco_operation_pool_make(state, path);
@@ -71,7 +71,7 @@ static const char *path_missing(const cco_comm *state, cco_path path)
         return cco_path_is_memory(path)
                    ? "there is no progress thread (CRESTA_ASYNC)"
                    : "there is no progress thread that may call the MPI (CRESTA_ASYNC=thread)";
-    if (!state->begins_ready)
+    if (!state->begins.ready)
         return "the next blocking call on this communicator makes it ready";
     if (!cco_path_is_memory(path) && !cco_operation_pool_has(state, CCO_PATH_MESSAGES))
         return "the MPI has too few tags";
@@ -122,9 +122,9 @@ cco_begin_path cco_path_of_begin(const cco_comm *state, const cco_way *way, cons
     const char *unread = path_unreadable(state, &named);
     const char *never = b.why != NULL ? b.why : path_unfit(call, named),
                *lacks = path_missing(state, named);
-    if (never == NULL && (state->begins_ready || !path_could(state, named)))
+    if (never == NULL && (state->begins.ready || !path_could(state, named)))
         b.lacks = lacks != NULL ? lacks : unread;
-    b.unprepared = !state->begins_ready &&
+    b.unprepared = !state->begins.ready &&
                    (path_could(state, named) || path_could(state, CCO_PATH_MESSAGES));
     b.path = named;
     if (named > CCO_PATH_MESSAGES)

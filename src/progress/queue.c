@@ -12,12 +12,14 @@
 
 int cco_queue_count;
 
-static cco_operation *begun;     /* stack */
-static cco_operation *running;   /* list; of the thread that set `polling` */
-static cco_operation *done_list; /* stack */
-static bool (*poll_also[CCO_QUEUE_KINDS])(bool calls_mpi);
-static bool polling;
-static long expected;
+static struct {
+    cco_operation *begun;   /* stack */
+    cco_operation *running; /* list; of the thread that set `polling` */
+    cco_operation *done;    /* stack */
+    bool (*also[CCO_QUEUE_KINDS])(bool calls_mpi);
+    bool polling;
+    long expected;
+} queue;
 
 static void queue_push(cco_operation **stack, cco_operation *o)
 {
@@ -37,12 +39,12 @@ static cco_operation *queue_take_all(cco_operation **stack)
 void cco_queue_add(cco_operation *o)
 {
     __atomic_fetch_add(&cco_queue_count, 1, __ATOMIC_ACQ_REL);
-    queue_push(&begun, o);
+    queue_push(&queue.begun, o);
 }
 
 static void queue_append(cco_operation *o)
 {
-    cco_operation **link = &running;
+    cco_operation **link = &queue.running;
     while (*link != NULL)
         link = &(*link)->next;
     o->next = NULL;
@@ -65,7 +67,7 @@ static void take_in(cco_operation *o)
 /* The begins since the last poll, in their order, behind what is under way. */
 static void queue_adopt(void)
 {
-    cco_operation *stack = queue_take_all(&begun), *list = NULL;
+    cco_operation *stack = queue_take_all(&queue.begun), *list = NULL;
     while (stack != NULL) {
         cco_operation *o = stack;
         stack = o->next;
@@ -113,7 +115,7 @@ static void queue_end(cco_operation *o)
 
 static bool end_done(void)
 {
-    cco_operation *stack = queue_take_all(&done_list);
+    cco_operation *stack = queue_take_all(&queue.done);
     const bool any = stack != NULL;
     while (stack != NULL) {
         cco_operation *o = stack;
@@ -131,7 +133,7 @@ static long queue_sooner(long a, long b)
 static long next_expected(void)
 {
     long first = 0;
-    for (const cco_operation *o = running; o != NULL; o = o->next)
+    for (const cco_operation *o = queue.running; o != NULL; o = o->next)
         if (o->level == CCO_PROGRESS_MPI && !o->starts)
             first = queue_sooner(first, cco_round_time_expected(&o->round_time, o->plan));
     return first;
@@ -152,7 +154,7 @@ static bool gives_up(cco_operation *o, bool calls_mpi)
 static bool queue_poll(bool calls_mpi)
 {
     bool moved = false;
-    for (cco_operation **link = &running; *link != NULL;) {
+    for (cco_operation **link = &queue.running; *link != NULL;) {
         cco_operation *o = *link;
         const bool may = calls_mpi || o->level < CCO_PROGRESS_MPI;
         if (!may || !(cco_operation_progress(o, calls_mpi, &moved) || gives_up(o, calls_mpi))) {
@@ -167,7 +169,7 @@ static bool queue_poll(bool calls_mpi)
             continue;
         }
         stop_counting(o);
-        queue_push(&done_list, o);
+        queue_push(&queue.done, o);
     }
     return moved;
 }
@@ -176,7 +178,7 @@ static bool poll_others(bool calls_mpi)
 {
     bool moved = false;
     for (int i = 0; i < CCO_QUEUE_KINDS; i++) {
-        bool (*poll_them)(bool) = __atomic_load_n(&poll_also[i], __ATOMIC_ACQUIRE);
+        bool (*poll_them)(bool) = __atomic_load_n(&queue.also[i], __ATOMIC_ACQUIRE);
         if (poll_them != NULL)
             moved = poll_them(calls_mpi) || moved;
     }
@@ -188,19 +190,19 @@ bool cco_queue_progress(bool calls_mpi)
     if (!cco_queue_any())
         return false;
     bool moved = calls_mpi && end_done();
-    if (__atomic_exchange_n(&polling, true, __ATOMIC_ACQUIRE))
+    if (__atomic_exchange_n(&queue.polling, true, __ATOMIC_ACQUIRE))
         return moved;
     queue_adopt();
     moved = queue_poll(calls_mpi) || moved;
     moved = poll_others(calls_mpi) || moved;
-    __atomic_store_n(&expected, next_expected(), __ATOMIC_RELAXED);
-    __atomic_store_n(&polling, false, __ATOMIC_RELEASE);
+    __atomic_store_n(&queue.expected, next_expected(), __ATOMIC_RELAXED);
+    __atomic_store_n(&queue.polling, false, __ATOMIC_RELEASE);
     return moved;
 }
 
 void cco_queue_also(cco_queue_kind kind, bool (*poll_them)(bool calls_mpi))
 {
-    __atomic_store_n(&poll_also[kind], poll_them, __ATOMIC_RELEASE);
+    __atomic_store_n(&queue.also[kind], poll_them, __ATOMIC_RELEASE);
 }
 
 void cco_queue_count_also(int change)
@@ -210,5 +212,5 @@ void cco_queue_count_also(int change)
 
 long cco_queue_expected(void)
 {
-    return __atomic_load_n(&expected, __ATOMIC_RELAXED);
+    return __atomic_load_n(&queue.expected, __ATOMIC_RELAXED);
 }

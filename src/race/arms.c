@@ -67,22 +67,22 @@ static void arms_release(void *data)
 
 static void put_away(chosen *c, cco_comm *state)
 {
-    memcpy(c->choices, state->choices, sizeof c->choices);
-    memset(state->choices, 0, sizeof state->choices);
-    c->plain = state->plain_choices;
-    c->sized = state->sized;
-    c->classed = state->classed;
-    c->to_report = state->to_report;
+    memcpy(c->choices, state->chosen.of, sizeof c->choices);
+    memset(state->chosen.of, 0, sizeof state->chosen.of);
+    c->plain = state->chosen.plain;
+    c->sized = state->chosen.sized;
+    c->classed = state->chosen.classed;
+    c->to_report = state->chosen.to_report;
     c->made = true;
 }
 
 static void arms_take(chosen *c, cco_comm *state)
 {
-    memcpy(state->choices, c->choices, sizeof c->choices);
-    state->plain_choices = c->plain;
-    state->sized = c->sized;
-    state->classed = c->classed;
-    state->to_report = c->to_report;
+    memcpy(state->chosen.of, c->choices, sizeof c->choices);
+    state->chosen.plain = c->plain;
+    state->chosen.sized = c->sized;
+    state->chosen.classed = c->classed;
+    state->chosen.to_report = c->to_report;
     cco_comm_update(state);
     *c = (chosen){.made = false};
 }
@@ -134,7 +134,7 @@ static void arms_watch(cco_comm *state, bool wanted)
 
 static bool has_begins(const cco_comm *state)
 {
-    return state->begins_ready && state->channel.comm != MPI_COMM_NULL;
+    return state->begins.ready && state->channel.comm != MPI_COMM_NULL;
 }
 
 static void arms_mark(cco_comm *state)
@@ -174,7 +174,7 @@ static void arms_add(cco_comm *state)
         arms_grow();
     states[count] = state;
     mine[count++] = (entry){cco_channel_carrier(&state->channel), (uint64_t)state->channel.number,
-                            state->begins, a->waiting == CHANGES};
+                            state->begins.count, a->waiting == CHANGES};
 }
 
 /* From the begin on that no rank has passed, unless there is no room for the change on some. */
@@ -251,7 +251,7 @@ void cco_arms_follow_begin(cco_comm *state)
 {
     arms *a = cco_comm_attached(state, &key);
     int due = 0;
-    while (due < a->waiting && a->changes[due].at <= state->begins)
+    while (due < a->waiting && a->changes[due].at <= state->begins.count)
         due++;
     if (due == 0)
         return;

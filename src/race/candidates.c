@@ -31,14 +31,16 @@ struct cco_candidate {
 
 static const char key; /* its address is the key */
 
-static cco_candidate *candidates;
-static unsigned most; /* calls on one of them */
-static bool spoilt;   /* by calls from several threads */
-static bool repeated; /* one of them has had a period */
+static struct {
+    cco_candidate *list;
+    unsigned most; /* calls on one of them */
+    bool spoilt;   /* by calls from several threads */
+    bool repeated; /* one of them has had a period */
+} search;
 
 static void candidates_release(void *data)
 {
-    cco_candidate **link = &candidates;
+    cco_candidate **link = &search.list;
     while (*link != NULL && *link != data)
         link = &(*link)->next;
     if (*link != NULL)
@@ -63,8 +65,8 @@ static cco_candidate *candidates_find(cco_comm *state)
     c = cco_comm_attach(state, &key, sizeof *c, candidates_release);
     c->state = state;
     c->first_ns = c->asked_ns = cco_ns(CLOCK_MONOTONIC);
-    c->next = candidates;
-    candidates = c;
+    c->next = search.list;
+    search.list = c;
     return c;
 }
 
@@ -72,14 +74,14 @@ cco_candidate *cco_candidates_add(cco_comm *state, uint64_t word)
 {
     cco_candidate *here = candidates_find(state);
     const uint64_t place = cco_mix((uint64_t)state->size, cco_hash(0, state->name));
-    for (cco_candidate *c = candidates; c != NULL; c = c->next)
+    for (cco_candidate *c = search.list; c != NULL; c = c->next)
         if (c != here)
             c->between = cco_mix(c->between, cco_mix(place, word));
     if (here == NULL)
         return NULL;
     here->own[here->sequence.count % CCO_SEQUENCE_LONGEST] = word;
     cco_sequence_add(&here->sequence, cco_mix(word, here->between));
-    most = here->sequence.count > most ? here->sequence.count : most;
+    search.most = here->sequence.count > search.most ? here->sequence.count : search.most;
     here->between = 0;
     return here;
 }
@@ -93,7 +95,7 @@ static void candidates_reduce(const uint64_t *mine, uint64_t *all, int n, MPI_Op
 /* The least period that all ranks see, and the times of the slowest. */
 static void candidates_ask(cco_candidate *c)
 {
-    const uint64_t mine = spoilt ? 0 : cco_sequence_periods(&c->sequence);
+    const uint64_t mine = search.spoilt ? 0 : cco_sequence_periods(&c->sequence);
     const long now = cco_ns(CLOCK_MONOTONIC);
     const unsigned calls = c->sequence.count - c->asked;
     const uint64_t ns[] = {(uint64_t)(now - c->asked_ns) / (calls > 0 ? calls : 1),
@@ -105,7 +107,7 @@ static void candidates_ask(cco_candidate *c)
     if (all == 0)
         return;
     c->period = __builtin_ctzll(all) + 1;
-    repeated = true;
+    search.repeated = true;
     c->step_ns = (long)longest[0] * c->period;
     c->watched_ns = (long)longest[1];
 }
@@ -114,7 +116,7 @@ static void candidates_ask(cco_candidate *c)
 static bool others_may_follow(const cco_candidate *here)
 {
     bool may = false;
-    for (cco_candidate *c = candidates; c != NULL; c = c->next) {
+    for (cco_candidate *c = search.list; c != NULL; c = c->next) {
         if (c != here && c->period == 0 && c->sequence.count > c->seen && c->sequence.count > 1)
             may = true;
         c->seen = c->sequence.count;
@@ -132,7 +134,7 @@ static bool is_better(const cco_candidate *a, const cco_candidate *b)
 
 static bool is_best(const cco_candidate *here)
 {
-    for (const cco_candidate *c = candidates; c != NULL; c = c->next)
+    for (const cco_candidate *c = search.list; c != NULL; c = c->next)
         if (c->period > 0 && is_better(c, here))
             return false;
     return true;
@@ -179,18 +181,18 @@ bool cco_candidate_is_due(cco_comm *state)
 
 void cco_candidates_spoil(void)
 {
-    spoilt = true;
+    search.spoilt = true;
 }
 
 const char *cco_candidates_why(void)
 {
-    if (spoilt)
+    if (search.spoilt)
         return "the program calls collectives from several threads";
-    if (most == 0)
+    if (search.most == 0)
         return "no blocking collective on a communicator with all processes";
-    if (most < 16)
+    if (search.most < 16)
         return "fewer than 16 blocking collectives on communicators with all processes";
-    if (repeated)
+    if (search.repeated)
         return "the program ended too soon to time the steps that it repeats";
     _Static_assert(CCO_SEQUENCE_LONGEST == 64, "the number in the text");
     return "no sequence of up to 64 blocking collectives on communicators with all processes"
@@ -199,12 +201,12 @@ const char *cco_candidates_why(void)
 
 bool cco_candidates_repeated(void)
 {
-    return repeated && !spoilt;
+    return search.repeated && !search.spoilt;
 }
 
 void cco_candidates_restart(void)
 {
-    for (cco_candidate *c = candidates; c != NULL; c = c->next) {
+    for (cco_candidate *c = search.list; c != NULL; c = c->next) {
         c->sequence.count = c->asked = c->seen = 0;
         c->period = 0;
         c->between = 0;
@@ -214,5 +216,5 @@ void cco_candidates_restart(void)
 
 void cco_candidates_forget(void)
 {
-    candidates = NULL;
+    search.list = NULL;
 }

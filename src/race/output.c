@@ -17,23 +17,25 @@
 
 static const char *const stages[] = {"warm", "screen", "confirm", "rest", "over"};
 
-static FILE *file;
-static double began;
-static double flushed;                                   /* seconds when that was, */
-static const double LATER_S = 0.25;                      /* and the next time after so many */
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of turns */
+static const double LATER_S = 0.25;
+static struct {
+    FILE *file;
+    double began;
+    double flushed;       /* seconds when that was, and the next time after LATER_S */
+    pthread_mutex_t lock; /* of turns */
+} output = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 void cco_race_output_begin(void)
 {
-    began = cco_seconds();
+    output.began = cco_seconds();
 }
 
 void cco_race_output_open(const char *path)
 {
-    if (file != NULL)
+    if (output.file != NULL)
         return;
-    file = path != NULL ? fopen(path, "a") : NULL;
-    if (path != NULL && file == NULL)
+    output.file = path != NULL ? fopen(path, "a") : NULL;
+    if (path != NULL && output.file == NULL)
         cco_say("CRESTA_RACE: cannot write %s", path);
 }
 
@@ -41,9 +43,9 @@ void cco_race_output_close(void)
 {
     cco_held_signals held;
     cco_hold_signals(&held);
-    if (file != NULL)
-        fclose(file);
-    file = NULL;
+    if (output.file != NULL)
+        fclose(output.file);
+    output.file = NULL;
     cco_let_signals_go(&held);
 }
 
@@ -51,7 +53,7 @@ static void output_flush(void)
 {
     cco_held_signals held;
     cco_hold_signals(&held);
-    fflush(file);
+    fflush(output.file);
     cco_let_signals_go(&held);
 }
 
@@ -59,17 +61,17 @@ __attribute__((format(printf, 1, 2))) static void output_put(const char *format,
 {
     enum { MOST = 1024 }; /* bytes of one piece: the rest of the buffer does */
     va_list more;
-    if (__fpending(file) + MOST > __fbufsize(file))
+    if (__fpending(output.file) + MOST > __fbufsize(output.file))
         output_flush();
     va_start(more, format);
-    vfprintf(file, format, more);
+    vfprintf(output.file, format, more);
     va_end(more);
 }
 
 /* Whole lines only: whoever reads may come at any time. */
 static void end_line(void)
 {
-    output_put(",\"at_s\":%.6f}\n", cco_seconds() - began);
+    output_put(",\"at_s\":%.6f}\n", cco_seconds() - output.began);
     output_flush();
 }
 
@@ -77,11 +79,11 @@ static void end_line(void)
 static void end_line_later(void)
 {
     const double now = cco_seconds();
-    output_put(",\"at_s\":%.6f}\n", now - began);
-    if (now - flushed < LATER_S)
+    output_put(",\"at_s\":%.6f}\n", now - output.began);
+    if (now - output.flushed < LATER_S)
         return;
     output_flush();
-    flushed = now;
+    output.flushed = now;
 }
 
 /* JSON has no infinity. */
@@ -133,7 +135,7 @@ static void put_head(const char *event, const cco_race_settings *settings, int r
 void cco_race_tell_start(const cco_race_settings *settings, const cco_comm *anchor, cco_coll coll,
                          MPI_Count bytes, int period)
 {
-    if (file == NULL)
+    if (output.file == NULL)
         return;
     put_head("start", settings, anchor->size);
     output_put(",\"anchor\":{\"communicator\":");
@@ -145,7 +147,7 @@ void cco_race_tell_start(const cco_race_settings *settings, const cco_comm *anch
 
 void cco_race_tell_arms(const cco_race_settings *settings, int first)
 {
-    for (int arm = first; file != NULL && arm < settings->arms; arm++) {
+    for (int arm = first; output.file != NULL && arm < settings->arms; arm++) {
         output_put("{\"event\":\"arm\",\"arm\":%d,\"name\":", arm);
         put_text(settings->arm[arm].name);
         end_line();
@@ -155,7 +157,7 @@ void cco_race_tell_arms(const cco_race_settings *settings, int first)
 void cco_race_tell_online(int arm, const char *rules, bool certain, const cco_interval *gained,
                           double regret_s, double spent_s)
 {
-    if (file == NULL)
+    if (output.file == NULL)
         return;
     output_put("{\"event\":\"online\",\"arm\":%d,\"rules\":", arm);
     put_text(rules);
@@ -168,7 +170,7 @@ void cco_race_tell_online(int arm, const char *rules, bool certain, const cco_in
 
 void cco_race_tell_none(const char *why, bool repeats)
 {
-    if (file == NULL)
+    if (output.file == NULL)
         return;
     output_put("{\"event\":\"none\",\"why\":");
     put_text(why);
@@ -178,7 +180,7 @@ void cco_race_tell_none(const char *why, bool repeats)
 
 void cco_race_tell_first(int arm)
 {
-    if (file == NULL)
+    if (output.file == NULL)
         return;
     output_put("{\"event\":\"first\",\"arm\":%d", arm);
     end_line();
@@ -186,7 +188,7 @@ void cco_race_tell_first(int arm)
 
 void cco_race_tell_warm(int arm, double first_s)
 {
-    if (file == NULL)
+    if (output.file == NULL)
         return;
     output_put("{\"event\":\"warm\",\"arm\":%d", arm);
     put_number("first_s", first_s);
@@ -208,7 +210,7 @@ static void put_blocks(const char *name, int blocks, const int8_t *order, const 
 void cco_race_tell_round(const cco_race_next *next, int blocks, const int8_t *order,
                          const double *step_s)
 {
-    if (file == NULL)
+    if (output.file == NULL)
         return;
     output_put("{\"event\":\"round\",\"phase\":\"%s\",\"steps\":%d", stages[next->stage],
                next->steps);
@@ -252,7 +254,7 @@ static void tell_verdict(const cco_judge *j)
 
 void cco_race_tell_next(const cco_judge *judge, const cco_race_next *before)
 {
-    if (file == NULL)
+    if (output.file == NULL)
         return;
     tell_dropped(judge);
     if (judge->next.stage == CCO_RACE_OVER)
@@ -263,7 +265,7 @@ void cco_race_tell_next(const cco_judge *judge, const cco_race_next *before)
 
 void cco_race_tell_end(const char *why)
 {
-    if (file == NULL)
+    if (output.file == NULL)
         return;
     output_put("{\"event\":\"end\",\"why\":\"%s\"", why);
     end_line();
@@ -282,7 +284,7 @@ void cco_race_output_open_own(const char *path, int rank)
 
 void cco_race_tell_turns(const cco_race_settings *settings, int ranks)
 {
-    if (file == NULL)
+    if (output.file == NULL)
         return;
     put_head("turns", settings, ranks);
     end_line();
@@ -301,9 +303,9 @@ static void put_point(const cco_race_point *point)
 /* True, with the lock, if there is somebody to tell. */
 static bool lock_file(void)
 {
-    if (file == NULL)
+    if (output.file == NULL)
         return false;
-    pthread_mutex_lock(&lock);
+    pthread_mutex_lock(&output.lock);
     return true;
 }
 
@@ -314,7 +316,7 @@ void cco_race_tell_first_at(const cco_race_point *point, int arm)
     output_put("{\"event\":\"first\",\"arm\":%d", arm);
     put_point(point);
     end_line();
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&output.lock);
 }
 
 void cco_race_tell_turn(const cco_race_point *point, const cco_turn *turn, const double *seconds)
@@ -326,7 +328,7 @@ void cco_race_tell_turn(const cco_race_point *point, const cco_turn *turn, const
     output_put(",\"round\":%u,\"calls\":%d", turn->next.round, cco_turn_counted(turn));
     put_blocks("call_s", turn->blocks, turn->order, seconds, cco_turn_counted(turn));
     end_line_later();
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&output.lock);
 }
 
 void cco_race_note_first_calls(const cco_race_point *point, int arm, int calls, double seconds)
@@ -337,5 +339,5 @@ void cco_race_note_first_calls(const cco_race_point *point, int arm, int calls, 
     put_point(point);
     output_put(",\"arm\":%d,\"calls\":%d,\"call_s\":%.9g", arm, calls, seconds / calls);
     end_line_later();
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&output.lock);
 }

@@ -16,7 +16,7 @@ static int agreed_largest(const void *mine, void *all, int count, MPI_Datatype t
                           cco_comm *state)
 {
     const int rc = cco_service_allreduce(mine, all, count, type, MPI_MAX, state->comm);
-    return rc == MPI_SUCCESS || !cco_comm_has_failed(state) ? rc : state->error;
+    return rc == MPI_SUCCESS || !cco_comm_has_failed(state) ? rc : state->failure.error;
 }
 
 /* Why this rank has no recording, and in which call; NULL if it has one. */
@@ -83,7 +83,7 @@ int cco_agreed_calls(cco_recorder *r)
     for (int i = 0; i < r->count; i++)
         words[CALLS] = words[CALLS] * 31 + cco_recorded_signature(r->calls[i], r->state);
     if (cco_agree(r->state->comm, words, WORDS, least, most) != MPI_SUCCESS)
-        return cco_comm_has_failed(r->state) ? r->state->error : MPI_ERR_INTERN;
+        return cco_comm_has_failed(r->state) ? r->state->failure.error : MPI_ERR_INTERN;
     if (least[FAILED] != UINT64_MAX) {
         if (least[FAILED] == (uint64_t)r->state->rank)
             agreed_say_failure(r);
@@ -134,6 +134,6 @@ int cco_agreed(cco_comm *state, int rc)
     const int mine = rc;
     int all = MPI_ERR_INTERN;
     if (agreed_largest(&mine, &all, 1, MPI_INT, state) != MPI_SUCCESS)
-        return state->error != MPI_SUCCESS ? state->error : MPI_ERR_INTERN;
+        return state->failure.error != MPI_SUCCESS ? state->failure.error : MPI_ERR_INTERN;
     return rc != MPI_SUCCESS ? rc : all != MPI_SUCCESS ? MPI_ERR_OTHER : rc;
 }

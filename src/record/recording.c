@@ -316,8 +316,8 @@ int cco_recording_make(cco_recorder *recorder, int *handle)
         __atomic_store_n(&table[*handle - 1], NULL, __ATOMIC_RELEASE);
     *handle = 0;
     free_replay(r);
-    if (state->error != MPI_SUCCESS)
-        return state->error;
+    if (state->failure.error != MPI_SUCCESS)
+        return state->failure.error;
     recording_say_failure(state, rc);
     return cco_comm_refuse(state, rc);
 }

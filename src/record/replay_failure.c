@@ -57,7 +57,7 @@ bool cco_replay_has_failed(cco_replay *r, int error)
         cco_comm_fail(r->state, class, r->lost);
     const bool failed = cco_comm_has_failed(r->state);
     if (failed)
-        cco_replay_leave(r, r->state->error);
+        cco_replay_leave(r, r->state->failure.error);
     return failed;
 }
 

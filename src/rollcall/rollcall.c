@@ -16,6 +16,7 @@
 
 #include "core/clock.h"
 #include "core/config.h"
+#include "core/facts.h"
 #include "core/log.h"
 #include "mpi/mpi_compat.h"
 #include "core/polite.h"
@@ -47,17 +48,19 @@ typedef struct watched {
 } watched;
 
 static cco_teller who;
-static pthread_t thread;
-static bool runs, stops; /* the thread */
 static volatile sig_atomic_t asked;
-static int wake = -1, listener = -1, server = -1, callers[CALLERS];
-static char *answered; /* the text, there from the beginning on: a rank may hang in malloc */
-static int lines = LINES;
-static watched stays[CCO_WHERE_THREADS];
-static int64_t ends_at_ms;     /* 0: the job goes on */
-static int64_t rests_until_ms; /* the listener */
-static struct sigaction handled_before;
-static bool handles;
+static struct {
+    pthread_t thread;
+    bool runs, stops; /* the thread */
+    int wake, listener, server, callers[CALLERS];
+    char *answered; /* the text, there from the beginning on: a rank may hang in malloc */
+    int lines;
+    watched stays[CCO_WHERE_THREADS];
+    int64_t ends_at_ms;     /* 0: the job goes on */
+    int64_t rests_until_ms; /* the listener */
+    struct sigaction handled_before;
+    bool handles;
+} caller = {.wake = -1, .listener = -1, .server = -1, .lines = LINES};
 
 static int64_t now_ms(void)
 {
@@ -86,18 +89,18 @@ static void send_all(int *fd, const char *text, size_t length)
 
 static void rollcall_answer(int *fd, const char *head)
 {
-    const size_t length = cco_answer_format(&who, answered, ANSWER);
+    const size_t length = cco_answer_format(&who, caller.answered, ANSWER);
     send_all(fd, head, strlen(head));
-    send_all(fd, answered, length);
+    send_all(fd, caller.answered, length);
 }
 
 static void rollcall_say(const cco_where *where, unsigned seconds)
 {
     char text[1024];
     cco_answer_format_line(&who, where, seconds, text, sizeof text);
-    if (lines > 0)
-        cco_say("%s%s", text, lines == 1 ? " (this process writes no more lines)" : "");
-    lines--;
+    if (caller.lines > 0)
+        cco_say("%s%s", text, caller.lines == 1 ? " (this process writes no more lines)" : "");
+    caller.lines--;
 }
 
 /* Without `crestacoll run`: a line for each thread. */
@@ -120,8 +123,8 @@ static void say_all(void)
 static void tell_asked(void)
 {
     static const char line[] = "asked\n";
-    if (server >= 0)
-        send_all(&server, line, sizeof line - 1);
+    if (caller.server >= 0)
+        send_all(&caller.server, line, sizeof line - 1);
     else
         say_all();
 }
@@ -132,12 +135,12 @@ static void tell_hang(const cco_where *where, int64_t ms)
     const unsigned seconds = (unsigned)(ms / 1000);
     const int n = snprintf(line, sizeof line, "hang\tversion=%llu\tseconds=%u\n",
                            (unsigned long long)where->version, seconds);
-    send_all(&server, line, (size_t)n);
-    if (server >= 0)
+    send_all(&caller.server, line, (size_t)n);
+    if (caller.server >= 0)
         return; /* who ends the job, if need be */
     rollcall_say(where, seconds);
-    if (cco_configured.watchdog.ends && ends_at_ms == 0)
-        ends_at_ms = now_ms() + LAST_WORDS_MS;
+    if (cco_configured.watchdog.ends && caller.ends_at_ms == 0)
+        caller.ends_at_ms = now_ms() + LAST_WORDS_MS;
 }
 
 /* MPI_Finalize waits for the last rank by its nature; there only questions are answered. */
@@ -163,10 +166,10 @@ static void rollcall_look(void)
     for (int k = 0; cco_configured.watchdog.seconds > 0 && k < CCO_WHERE_THREADS; k++) {
         cco_where_lock(true);
         if (cco_where_read(k, &where))
-            look_at(&stays[k], &where);
+            look_at(&caller.stays[k], &where);
         cco_where_lock(false);
     }
-    if (ends_at_ms != 0 && now_ms() >= ends_at_ms) {
+    if (caller.ends_at_ms != 0 && now_ms() >= caller.ends_at_ms) {
         cco_say("rank %d (%s, process %ld) ends the job, as CRESTA_WATCHDOG says", who.rank,
                 who.host, who.pid);
         _exit(ENDED);
@@ -177,16 +180,16 @@ static void rollcall_look(void)
 static void hear_server(void)
 {
     char text[128], head[160];
-    const ssize_t n = recv(server, text, sizeof text - 1, MSG_DONTWAIT);
+    const ssize_t n = recv(caller.server, text, sizeof text - 1, MSG_DONTWAIT);
     if (n > 0) {
         unsigned number;
         text[n] = '\0';
         if (sscanf(text, "tell %u", &number) == 1) {
             snprintf(head, sizeof head, "told\tquestion=%u\n", number);
-            rollcall_answer(&server, head);
+            rollcall_answer(&caller.server, head);
         }
     } else if (n == 0 || (errno != EAGAIN && errno != EINTR))
-        rollcall_drop(&server);
+        rollcall_drop(&caller.server);
 }
 
 static void hear_caller(int *caller)
@@ -204,21 +207,21 @@ static void hear_caller(int *caller)
 static void take_caller(void)
 {
     static int next;
-    const int fd = cco_address_accept(listener);
+    const int fd = cco_address_accept(caller.listener);
     if (fd == CCO_ADDRESS_FULL)
-        rests_until_ms = now_ms() + REST_MS;
+        caller.rests_until_ms = now_ms() + REST_MS;
     if (fd < 0)
         return;
-    rollcall_drop(&callers[next]);
-    callers[next] = fd;
+    rollcall_drop(&caller.callers[next]);
+    caller.callers[next] = fd;
     next = (next + 1) % CALLERS;
 }
 
 static void hear_wake(void)
 {
     uint64_t count;
-    if (read(wake, &count, sizeof count) < 0 && errno != EAGAIN && errno != EINTR)
-        rollcall_drop(&wake);
+    if (read(caller.wake, &count, sizeof count) < 0 && errno != EAGAIN && errno != EINTR)
+        rollcall_drop(&caller.wake);
     if (asked) {
         asked = 0;
         tell_asked();
@@ -238,7 +241,7 @@ static int tick_ms(bool rests)
 
 static bool rollcall_shall_stop(void)
 {
-    return __atomic_load_n(&stops, __ATOMIC_ACQUIRE);
+    return __atomic_load_n(&caller.stops, __ATOMIC_ACQUIRE);
 }
 
 static void rollcall_introduce(void)
@@ -247,26 +250,27 @@ static void rollcall_introduce(void)
     const char *file = cco_configured.watchdog_at;
     if (file == NULL)
         return;
-    server = cco_address_connect(file, rollcall_shall_stop, why, sizeof why);
-    if (server < 0) {
+    caller.server = cco_address_connect(file, rollcall_shall_stop, why, sizeof why);
+    if (caller.server < 0) {
         if (!rollcall_shall_stop())
             cco_say("rank %d (%s) reports hangs on stderr, not to crestacoll run: %s", who.rank,
                     who.host, why);
         return;
     }
-    send_all(&server, line, cco_answer_format_process(&who, line, sizeof line));
+    send_all(&caller.server, line, cco_answer_format_process(&who, line, sizeof line));
 }
 
 static void *rollcall_work(void *data)
 {
     (void)data;
     rollcall_introduce();
-    while (!rollcall_shall_stop() && wake >= 0) {
-        const bool rests = now_ms() < rests_until_ms;
-        struct pollfd ready[3 + CALLERS] = {
-            {wake, POLLIN, 0}, {rests ? -1 : listener, POLLIN, 0}, {server, POLLIN, 0}};
+    while (!rollcall_shall_stop() && caller.wake >= 0) {
+        const bool rests = now_ms() < caller.rests_until_ms;
+        struct pollfd ready[3 + CALLERS] = {{caller.wake, POLLIN, 0},
+                                            {rests ? -1 : caller.listener, POLLIN, 0},
+                                            {caller.server, POLLIN, 0}};
         for (int i = 0; i < CALLERS; i++)
-            ready[3 + i] = (struct pollfd){callers[i], POLLIN, 0};
+            ready[3 + i] = (struct pollfd){caller.callers[i], POLLIN, 0};
         poll(ready, 3 + CALLERS, tick_ms(rests));
         if (ready[0].revents != 0)
             hear_wake();
@@ -276,7 +280,7 @@ static void *rollcall_work(void *data)
             hear_server();
         for (int i = 0; i < CALLERS; i++)
             if (ready[3 + i].revents != 0)
-                hear_caller(&callers[i]);
+                hear_caller(&caller.callers[i]);
         rollcall_look();
     }
     return NULL;
@@ -288,7 +292,7 @@ static void rollcall_handle(int number)
     const uint64_t one = 1;
     (void)number;
     asked = 1;
-    (void)!write(wake, &one, sizeof one);
+    (void)!write(caller.wake, &one, sizeof one);
     errno = before;
 }
 
@@ -297,32 +301,34 @@ static void take_signal(void)
 {
     const int number = cco_configured.watchdog_signal;
     struct sigaction ours = {.sa_handler = rollcall_handle, .sa_flags = SA_RESTART};
-    if (number == 0 || sigaction(number, NULL, &handled_before) != 0)
+    if (number == 0 || sigaction(number, NULL, &caller.handled_before) != 0)
         return;
-    if (handled_before.sa_flags & SA_SIGINFO ||
-        (handled_before.sa_handler != SIG_DFL && handled_before.sa_handler != SIG_IGN)) {
+    if (caller.handled_before.sa_flags & SA_SIGINFO ||
+        (caller.handled_before.sa_handler != SIG_DFL &&
+         caller.handled_before.sa_handler != SIG_IGN)) {
         if (who.rank <= 0 && cco_configured.watchdog_at == NULL) /* else crestacoll run has it */
             cco_say("CRESTA_WATCHDOG_SIGNAL: the program or its MPI handles this signal already; "
                     "name another one");
         return;
     }
     sigemptyset(&ours.sa_mask);
-    handles = sigaction(number, &ours, NULL) == 0;
+    caller.handles = sigaction(number, &ours, NULL) == 0;
 }
 
 static void leave_signal(void)
 {
     struct sigaction now;
     const int number = cco_configured.watchdog_signal;
-    if (handles && sigaction(number, NULL, &now) == 0 && now.sa_handler == rollcall_handle)
-        sigaction(number, &handled_before, NULL);
-    handles = false;
+    if (caller.handles && sigaction(number, NULL, &now) == 0 && now.sa_handler == rollcall_handle)
+        sigaction(number, &caller.handled_before, NULL);
+    caller.handles = false;
 }
 
-static void find_who(bool together, bool spawned)
+static void find_who(bool together)
 {
     uint64_t world = 0;
-    who = (cco_teller){.rank = -1, .size = -1, .spawned = spawned, .pid = getpid()};
+    who = (cco_teller){.rank = -1, .size = -1, .pid = getpid()};
+    who.spawned = together && cco_job.spawned;
     gethostname(who.host, sizeof who.host - 1);
     if (cco_world_rank(&who.rank))
         PMPI_Comm_size(MPI_COMM_WORLD, &who.size);
@@ -339,34 +345,34 @@ static bool rollcall_start(void)
     sigset_t all, before;
     sigfillset(&all);
     pthread_sigmask(SIG_BLOCK, &all, &before);
-    const bool created = pthread_create(&thread, NULL, rollcall_work, NULL) == 0;
+    const bool created = pthread_create(&caller.thread, NULL, rollcall_work, NULL) == 0;
     if (created)
-        pthread_setname_np(thread, "crestacoll-hang");
+        pthread_setname_np(caller.thread, "crestacoll-hang");
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     return created;
 }
 
-void cco_rollcall_begin(bool together, bool spawned)
+static void rollcall_begin(bool together)
 {
     if (!cco_configured.watchdog.on && cco_configured.watchdog_signal == 0)
         return;
-    if (together || !runs) /* a session may have come first, on some ranks only */
-        find_who(together, spawned);
-    if (runs)
+    if (together || !caller.runs) /* a session may have come first, on some ranks only */
+        find_who(together);
+    if (caller.runs)
         return;
     for (int i = 0; i < CALLERS; i++)
-        callers[i] = -1;
-    wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    listener = cco_address_listen(who.pid);
-    stops = false;
-    answered = malloc(ANSWER);
-    runs = wake >= 0 && answered != NULL && rollcall_start();
-    if (!runs) {
+        caller.callers[i] = -1;
+    caller.wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    caller.listener = cco_address_listen(who.pid);
+    caller.stops = false;
+    caller.answered = malloc(ANSWER);
+    caller.runs = caller.wake >= 0 && caller.answered != NULL && rollcall_start();
+    if (!caller.runs) {
         cco_log(CCO_LOG_WARN, "rank %d: no thread for CRESTA_WATCHDOG: %s", who.rank,
                 strerror(errno));
-        free(answered);
-        rollcall_drop(&wake);
-        rollcall_drop(&listener);
+        free(caller.answered);
+        rollcall_drop(&caller.wake);
+        rollcall_drop(&caller.listener);
         return;
     }
     cco_where_begin();
@@ -375,6 +381,16 @@ void cco_rollcall_begin(bool together, bool spawned)
         cco_where_comm_of_handle(MPI_COMM_WORLD);
     cco_polite_note(true);
     take_signal();
+}
+
+void cco_rollcall_begin(void)
+{
+    rollcall_begin(true);
+}
+
+void cco_rollcall_begin_late(void)
+{
+    rollcall_begin(false);
 }
 
 void cco_rollcall_finalizes(void)
@@ -387,21 +403,21 @@ void cco_rollcall_end(void)
 {
     static const char bye[] = "bye\n";
     const uint64_t one = 1;
-    if (!runs)
+    if (!caller.runs)
         return;
     leave_signal();
     cco_polite_note(false);
     cco_observe_switch(&cco_observer_where, -1);
     cco_where_end();
-    __atomic_store_n(&stops, true, __ATOMIC_RELEASE);
-    (void)!write(wake, &one, sizeof one);
-    pthread_join(thread, NULL);
-    send_all(&server, bye, sizeof bye - 1);
-    rollcall_drop(&server);
-    rollcall_drop(&listener);
-    rollcall_drop(&wake);
+    __atomic_store_n(&caller.stops, true, __ATOMIC_RELEASE);
+    (void)!write(caller.wake, &one, sizeof one);
+    pthread_join(caller.thread, NULL);
+    send_all(&caller.server, bye, sizeof bye - 1);
+    rollcall_drop(&caller.server);
+    rollcall_drop(&caller.listener);
+    rollcall_drop(&caller.wake);
     for (int i = 0; i < CALLERS; i++)
-        rollcall_drop(&callers[i]);
-    free(answered);
-    runs = false;
+        rollcall_drop(&caller.callers[i]);
+    free(caller.answered);
+    caller.runs = false;
 }

@@ -12,9 +12,10 @@
 
 #include <stdbool.h>
 
-/* After the environment was read.  `together`: all ranks of MPI_COMM_WORLD come here (collective);
- * otherwise there may be none, and nothing is communicated. */
-void cco_rollcall_begin(bool together, bool spawned);
+/* After the environment was read.  In MPI_Init it is collective; otherwise there may be no
+ * MPI_COMM_WORLD, and nothing is communicated. */
+void cco_rollcall_begin(void);
+void cco_rollcall_begin_late(void);
 
 /* In MPI_Finalize, and before: it says that this rank has come there.  No thread is left. */
 void cco_rollcall_finalizes(void);

@@ -7,6 +7,17 @@
 #include "core/whereabouts.h"
 #include "sched/engine_parts.h"
 
+/* For a roll-call (core/whereabouts.h): which round is open, and one of those whose messages it
+ * lacks. */
+static void engine_run_tell_where(const cco_engine *e)
+{
+    cco_where_step step = {e->at, e->rounds, CCO_STAY_NOBODY, 0};
+    for (const task *t = e->opened; t->kind < TASK_WAIT; t++)
+        if (t->kind == TASK_RECV || (t->kind == TASK_SEND && step.peer == CCO_STAY_NOBODY))
+            step.peer = t->peer;
+    cco_where_wait(&step);
+}
+
 /* After a test that found nothing. */
 static void engine_run_pause_after(const cco_engine *e, int *looks, int *tries)
 {
@@ -16,7 +27,7 @@ static void engine_run_pause_after(const cco_engine *e, int *looks, int *tries)
         return;
     *looks = 0;
     if (cco_where_on())
-        cco_engine_tell_where(e);
+        engine_run_tell_where(e);
     if (transport->tests_mpi)
         cco_pause_after_mpi(tries);
     else
@@ -65,13 +76,4 @@ int cco_engine_run(cco_engine *e, const cco_binding *binding)
 {
     int (*const run)(cco_engine *, const cco_binding *) = e->transport->run;
     return run != NULL ? run(e, binding) : cco_engine_run_any(e, binding);
-}
-
-void cco_engine_tell_where(const cco_engine *e)
-{
-    cco_where_step step = {e->at, e->rounds, CCO_STAY_NOBODY, 0};
-    for (const task *t = e->opened; t->kind < TASK_WAIT; t++)
-        if (t->kind == TASK_RECV || (t->kind == TASK_SEND && step.peer == CCO_STAY_NOBODY))
-            step.peer = t->peer;
-    cco_where_wait(&step);
 }

@@ -18,8 +18,4 @@ struct task;
 void cco_engine_stay(cco_engine *e, const struct task *end);
 int cco_engine_wait(cco_engine *e);
 
-/* It is not at its end, and its rank is about to wait: which round is open, and one of those whose
- * messages it lacks. */
-void cco_engine_tell_where(const cco_engine *e);
-
 #endif

@@ -28,8 +28,7 @@ int CRESTA_Shmem_init(MPI_Comm comm)
         return MPI_ERR_OTHER;
     if (comm == MPI_COMM_NULL || PMPI_Comm_test_inter(comm, &inter) != MPI_SUCCESS || inter)
         return MPI_ERR_COMM;
-    if (cco_phase_now() == CCO_UNREAD)
-        cco_process_begin_late();
+    cco_process_enter();
     MPI_Comm all = cco_comm_copy(comm);
     if (all == MPI_COMM_NULL)
         return MPI_ERR_COMM;

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "core/config.h"
+#include "core/facts.h"
 #include "core/log.h"
 #include "mpi/mpi_compat.h"
 #include "mpi/service.h"
@@ -113,17 +114,23 @@ void cco_agree_explain(MPI_Comm comm)
     cco_service_barrier(comm); /* the one that speaks ends the job first */
 }
 
-void cco_agree_on_config(MPI_Comm comm, bool *wanted, int count)
+void cco_agree_on_job(void)
 {
-    enum { CONFIGURATION, ERROR, WANTED };
-    uint64_t words[CCO_AGREED] = {cco_settings_hash_environment(), cco_configured.error[0] != '\0'};
-    uint64_t least[CCO_AGREED], most[CCO_AGREED];
-    for (int i = 0; i < count; i++)
-        words[WANTED + i] = wanted[i];
-    if (cco_agree(comm, words, WANTED + count, least, most) != MPI_SUCCESS)
+    enum { CONFIGURATION, ERROR, ASKED, LINKED, MENDS, MANY_THREADS, WORDS };
+    const uint64_t words[WORDS] = {cco_settings_hash_environment(),
+                                   cco_configured.error[0] != '\0',
+                                   cco_job.wishes,
+                                   cco_job.linked,
+                                   cco_job.mends,
+                                   cco_job.many_threads};
+    uint64_t least[WORDS], most[WORDS];
+    if (cco_agree(MPI_COMM_WORLD, words, WORDS, least, most) != MPI_SUCCESS)
         cco_fatal("cannot compare the environment of the ranks: the MPI's allreduce failed");
     if (least[CONFIGURATION] != most[CONFIGURATION] || most[ERROR])
-        cco_agree_explain(comm);
-    for (int i = 0; i < count; i++)
-        wanted[i] = most[WANTED + i];
+        cco_agree_explain(MPI_COMM_WORLD);
+    cco_job.asked = most[ASKED];
+    cco_job.linked = most[LINKED];
+    cco_job.mends = most[MENDS];
+    if (most[ASKED] || most[LINKED] || most[MENDS])
+        cco_service_begin(most[MANY_THREADS]);
 }

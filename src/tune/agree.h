@@ -14,12 +14,12 @@ enum { CCO_AGREED = 9 /* words at most */ };
  * MPI error class. */
 int cco_agree(MPI_Comm comm, const uint64_t *words, int count, uint64_t *least, uint64_t *most);
 
-/* Collective: if a rank of `comm` has an error in its environment, or one that differs, one rank
- * says so and the job ends.  Each of `count` things wanted becomes true if any rank wants it. */
-void cco_agree_on_config(MPI_Comm comm, bool *wanted, int count);
+/* In MPI_Init, collective: if a rank has an error in its environment, or one that differs, one rank
+ * says so and the job ends.  Else cco_job (core/facts.h) has what any rank asks for, and if that is
+ * something there are service collectives from now on. */
+void cco_agree_on_job(void);
 
-/* The end of cco_agree_on_config, for a caller that found by itself that there is something to say.
- */
+/* The end of cco_agree_on_job, for a caller that found by itself that there is something to say. */
 void cco_agree_explain(MPI_Comm comm);
 
 #endif

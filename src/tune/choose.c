@@ -10,27 +10,73 @@
 #include "algo/algo.h"
 #include "core/classes.h"
 #include "core/config.h"
+#include "core/facts.h"
 #include "core/kept_text.h"
 #include "core/world.h"
 #include "native/defects.h"
 #include "model/registry.h"
 #include "tune/impl.h"
+#include "tune/nodes.h"
 #include "tune/topology.h"
+#include "tune/tuning_file.h"
 
 static cco_rules *user_rules, *tuning_rules, *builtin_rules;
 
-void cco_choose_from(cco_rules *user, cco_rules *builtin)
+void cco_choose_needs(const cco_rules *rules)
 {
-    free(user_rules);
-    free(builtin_rules);
-    user_rules = user;
-    builtin_rules = builtin;
+    for (int i = 0; rules != NULL && i < rules->count; i++)
+        cco_model_name(rules->list[i].model);
+    cco_nodes_wanted_by(rules);
 }
 
-void cco_choose_from_tuning(cco_rules *tuning)
+static void choose_take(cco_rules **place, cco_rules *rules)
 {
-    free(tuning_rules);
-    tuning_rules = tuning;
+    free(*place);
+    *place = rules;
+    cco_job.chosen = cco_job.chosen || !cco_rules_are_plain(rules);
+    cco_job.mends = cco_job.mends || cco_rules_may_replace(rules);
+    cco_choose_needs(rules);
+}
+
+void cco_choose_read(void)
+{
+    cco_config *c = &cco_configured;
+    char wrong[1024] = "";
+    /* The word alone is no rule of the user's: it would go before those of the program. */
+    const bool automatic = strcmp(c->impl, CCO_IMPL_AUTO) == 0;
+    choose_take(&builtin_rules,
+                cco_rules_parse(automatic ? CCO_DEFAULT_IMPL "\n*=" CCO_IMPL_AUTO
+                                                             "\nneighbor_*=" CCO_IMPL_AUTO
+                                          : CCO_DEFAULT_IMPL,
+                                "built in", wrong, sizeof wrong));
+    choose_take(&user_rules, c->error[0] ? NULL
+                                         : cco_rules_parse(automatic ? "" : c->impl, c->impl_source,
+                                                           wrong, sizeof wrong));
+    if (wrong[0] && !c->error[0])
+        memcpy(c->error, wrong, sizeof wrong);
+    cco_job.chosen = cco_job.chosen || c->reproducible;
+    cco_job.wishes = cco_job.chosen || c->profile != NULL || c->watchdog.on ||
+                     c->watchdog_signal != 0;
+    if (c->profile != NULL) /* which says what goes between nodes */
+        cco_nodes_want();
+}
+
+static void choose_take_tuning(cco_rules *rules)
+{
+    choose_take(&tuning_rules, rules);
+    cco_job.asked = cco_job.asked || cco_job.chosen;
+}
+
+void cco_choose_tuning_shared(void)
+{
+    if (cco_configured.tuning != NULL)
+        choose_take_tuning(cco_tuning_share(MPI_COMM_WORLD));
+}
+
+void cco_choose_tuning_own(void)
+{
+    if (cco_configured.tuning != NULL)
+        choose_take_tuning(cco_tuning_own());
 }
 
 static const char *choose_refusal(const cco_way *way, cco_coll coll, const cco_comm *state)
@@ -183,7 +229,7 @@ static cco_choice *choose_make_room(const cco_rules *const sources[SOURCES])
 static bool choose_choose(cco_comm *state, const cco_rules *const sources[SOURCES], cco_coll coll,
                           cco_choice *room)
 {
-    cco_choices *choices = &state->choices[coll];
+    cco_choices *choices = &state->chosen.of[coll];
     *choices = (cco_choices){.list = room};
     const bool alone = state->size == 1 && !cco_has_world(); /* see cco_agree */
     const bool lost = cco_is_neighbor(coll) &&
@@ -215,30 +261,30 @@ bool cco_choose_with(cco_comm *state, const cco_rules *more, cco_rules_place pla
     const cco_rules *const sources[SOURCES] = {place == CCO_BEFORE_ALL ? more : NULL,
                                                place == CCO_INSTEAD_OF_USERS ? more : user_rules,
                                                tuning_rules,
-                                               state->program_rules,
+                                               state->chosen.program_rules,
                                                place == CCO_AFTER_PROGRAMS ? more : NULL,
                                                builtin_rules};
     cco_comm_drop_choices(state);
-    state->plain_choices = state->sized = state->classed = state->topology.ruled = 0;
-    state->to_report = told ? (1u << CCO_COLLECTIVES) - 1 : 0;
+    state->chosen.plain = state->chosen.sized = state->chosen.classed = state->topology.ruled = 0;
+    state->chosen.to_report = told ? (1u << CCO_COLLECTIVES) - 1 : 0;
     cco_choice *room = choose_make_room(sources);
     bool all = room != NULL;
     for (int coll = 0; all && coll < CCO_COLLECTIVES; coll++)
         all = choose_choose(state, sources, (cco_coll)coll, room) &&
-              make_reproducible(&state->choices[coll], (cco_coll)coll, state);
+              make_reproducible(&state->chosen.of[coll], (cco_coll)coll, state);
     free(room);
     for (int coll = 0; all && coll < CCO_COLLECTIVES; coll++) {
-        const cco_choices *choices = &state->choices[coll];
+        const cco_choices *choices = &state->chosen.of[coll];
         const bool wrong = cco_topology_is_wrong(state, (cco_coll)coll);
         if (choices->count == 1 && choices->list[0].way.model == cco_models[0] && !told &&
             choices->list[0].refused == NULL && !wrong)
-            state->plain_choices |= 1u << coll;
+            state->chosen.plain |= 1u << coll;
         if (choices->count > 1)
-            state->sized |= 1u << coll;
+            state->chosen.sized |= 1u << coll;
         for (int i = 0; i < choices->count; i++)
-            state->classed |= (unsigned)(choices->list[i].classes != 0) << coll;
+            state->chosen.classed |= (unsigned)(choices->list[i].classes != 0) << coll;
         if (wrong || any_refused(choices))
-            state->to_report |= 1u << coll;
+            state->chosen.to_report |= 1u << coll;
     }
     cco_comm_update(state);
     return all;

@@ -6,12 +6,16 @@
 #include "core/comm.h"
 #include "tune/rules.h"
 
-/* The user's rules (CRESTA_IMPL) and the built-in ones, for all communicators.  Either may be NULL.
- */
-void cco_choose_from(cco_rules *user, cco_rules *builtin);
+/* Reads the rules for all communicators: the user's (CRESTA_IMPL) and the built-in ones; and says
+ * what the settings ask for (cco_job, core/facts.h). */
+void cco_choose_read(void);
 
-/* The rules of a tuning file (CRESTA_TUNING), likewise; they are read later. */
-void cco_choose_from_tuning(cco_rules *tuning);
+/* Adds those of a tuning file (CRESTA_TUNING): in MPI_Init, collective; and where that was not. */
+void cco_choose_tuning_shared(void);
+void cco_choose_tuning_own(void);
+
+/* What rules of the job need besides being chosen from. */
+void cco_choose_needs(const cco_rules *rules);
 
 /* Makes the choices of a communicator, whose name and size are known: the user's rules, then those
  * of the tuning file, then its program's, then the built-in ones, then `mpi`.  Collective.  False

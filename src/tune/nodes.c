@@ -2,11 +2,14 @@
 /* nodes.c - see nodes.h. */
 #include "tune/nodes.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/config.h"
 #include "core/facts.h"
 #include "core/failure.h"
+#include "core/imposed_nodes.h"
 #include "core/log.h"
 #include "mpi/mpi_compat.h"
 #include "core/node_key.h"
@@ -43,6 +46,18 @@ void cco_nodes_wanted_by(const cco_rules *rules)
         cco_nodes_want();
     if (nodes_names_model(rules))
         __atomic_store_n(&sends, true, __ATOMIC_RELAXED);
+}
+
+void cco_nodes_check_imposed(void)
+{
+    cco_config *c = &cco_configured;
+    int size = 0;
+    PMPI_Comm_size(MPI_COMM_WORLD, &size);
+    const int ranks = c->nodes != NULL ? cco_imposed_ranks(c->nodes) : size;
+    if (ranks < size && !c->error[0])
+        snprintf(c->error, sizeof c->error,
+                 "CRESTA_NODES=%.200s: it places %d ranks, and MPI_COMM_WORLD has %d", c->nodes,
+                 ranks, size);
 }
 
 /* Combines the words of all ranks; none is known if a process has failed.  By an allreduce: some

@@ -16,6 +16,9 @@ void cco_nodes_wanted_by(const cco_rules *rules);
 /* Lets them find out without a rule, for what all ranks of the job have asked for. */
 void cco_nodes_want(void);
 
+/* In MPI_Init: an error of cco_configured if CRESTA_NODES places fewer ranks than there are. */
+void cco_nodes_check_imposed(void);
+
 /* Finds out, if it was wanted, or one of `more` asks (NULL: no rules), and nobody has yet.
  * Collective, on a communicator whose facts are agreed on.  The ranks have the same rules. */
 void cco_nodes_find(cco_comm *state, const cco_rules *more);

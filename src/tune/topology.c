@@ -72,8 +72,8 @@ static bool wants_mates(const cco_comm *state)
     if (state->topology.near == NULL || state->topology.near->mates != NULL || map == NULL)
         return false;
     for (int coll = 0; coll < CCO_COLLECTIVES; coll++)
-        for (int i = 0; cco_is_neighbor((cco_coll)coll) && i < state->choices[coll].count; i++)
-            if (state->choices[coll].list[i].way.model->by_nodes)
+        for (int i = 0; cco_is_neighbor((cco_coll)coll) && i < state->chosen.of[coll].count; i++)
+            if (state->chosen.of[coll].list[i].way.model->by_nodes)
                 return true;
     return false;
 }
@@ -183,7 +183,7 @@ void cco_topology_warn(const cco_comm *state, cco_coll coll)
     if (!cco_topology_is_wrong(state, coll) || !cco_world_reports() ||
         __atomic_exchange_n(&warned, true, __ATOMIC_RELAXED))
         return;
-    const cco_choice *choice = &state->choices[coll].list[0];
+    const cco_choice *choice = &state->chosen.of[coll].list[0];
     const bool wrong = choice->way.model == &cco_model_mpi &&
                        cco_neighbor_defect(coll, &state->topology, true) != NULL;
     cco_log(CCO_LOG_WARN,

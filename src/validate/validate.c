@@ -154,7 +154,7 @@ static void *validate_chosen(cco_comm *state, const cco_choice *choice, const cc
 {
     cco_validated *v = cco_comm_attached(state, &key);
     cco_validate_request_progress(true);
-    if (v == NULL || state->error != MPI_SUCCESS || choice->way.model == &cco_model_mpi ||
+    if (v == NULL || state->failure.error != MPI_SUCCESS || choice->way.model == &cco_model_mpi ||
         !cco_arguments_valid(state, call))
         return NULL;
     const bool sized = cco_coll_infos[call->coll].properties & CCO_SIZED;

@@ -107,7 +107,7 @@ static void lack_memory(const cco_algo *algo, world *w)
         cco_problem *q = &w->problems[i];
         q->counts = cco_algo_shares(algo, w->c.coll) ? world_counts(w, i) : NULL;
         give_params(algo, q);
-        for (long k = 0; algo->refuses(q) == NULL && !build_with_failure(algo, w, i, k);)
+        for (long k = 0; cco_algo_refuses(algo, q) == NULL && !build_with_failure(algo, w, i, k);)
             k++;
     }
 }
@@ -120,9 +120,9 @@ static void lack_mates(const cco_algo *algo, world *w)
     cco_neighbors near = *q.near;
     near.mates = NULL;
     q.near = &near;
-    const bool refused = algo->refuses(&q) != NULL;
+    const bool refused = cco_algo_refuses(algo, &q) != NULL;
     q.near = NULL;
-    if (!refused || algo->refuses(&q) != NULL) {
+    if (!refused || cco_algo_refuses(algo, &q) != NULL) {
         snprintf(w->sim.why, sizeof w->sim.why, "%s without what it needs to know",
                  refused ? "refused without a topology" : "not refused");
         fail(algo, w);
@@ -167,7 +167,8 @@ static bool agree_on_usable(const cco_algo *algo, world *w)
 {
     for (int i = 0; i < w->c.p; i++) {
         give_params(algo, &w->problems[i]);
-        if (!same_words(algo->refuses(&w->problems[i]), algo->refuses(&w->problems[0]))) {
+        if (!same_words(cco_algo_refuses(algo, &w->problems[i]),
+                        cco_algo_refuses(algo, &w->problems[0]))) {
             snprintf(w->sim.why, sizeof w->sim.why, "rank %d is not of rank 0's opinion", i);
             return false;
         }
@@ -182,7 +183,7 @@ static uint64_t try(const cco_algo *algo, const world_case *c)
     world *w = world_new(c);
     if (!agree_on_usable(algo, w)) {
         fail(algo, w);
-    } else if (algo->refuses(&w->problems[0]) == NULL) {
+    } else if (cco_algo_refuses(algo, &w->problems[0]) == NULL) {
         cases++;
         if (!build(algo, w) || !run_twice(w))
             fail(algo, w);
@@ -343,7 +344,7 @@ static void show_local(const world *w, bool print)
 static void show(const cco_algo *algo, const world_case *c, bool print)
 {
     world *w = world_new(c);
-    if (algo->refuses(&w->problems[0]) == NULL && build(algo, w) && run_twice(w)) {
+    if (cco_algo_refuses(algo, &w->problems[0]) == NULL && build(algo, w) && run_twice(w)) {
         show_case(algo, c);
         printf("%llu messages, %llu bytes, %d rounds, %d in a row",
                (unsigned long long)w->sim.messages, (unsigned long long)w->sim.bytes, w->sim.rounds,

@@ -39,7 +39,7 @@ static const cco_algo *some_algo(const cco_problem *q)
         count++;
     for (;;) {
         const cco_algo *algo = cco_node_algo_of(q->coll, merges_below(count));
-        if (algo->refuses(q) == NULL)
+        if (cco_algo_refuses(algo, q) == NULL)
             return algo;
     }
 }

@@ -147,7 +147,7 @@ static void mark(world *w)
 {
     const cco_algo *algo = NULL;
     for (int i = 0; (algo = cco_algo_of(w->c.coll, i)) != NULL; i++)
-        if (!cco_algo_shares(algo, w->c.coll) && algo->refuses(&w->problems[0]) == NULL)
+        if (!cco_algo_shares(algo, w->c.coll) && cco_algo_refuses(algo, &w->problems[0]) == NULL)
             break;
     for (int i = 0; i < w->c.p; i++) {
         cco_problem *q = &w->problems[i];

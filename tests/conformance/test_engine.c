@@ -232,7 +232,7 @@ static void try_case(const cco_algo *algo, const world_case *c)
 {
     world *w = world_new(c);
     seat *seats = calloc((size_t)c->p, sizeof *seats);
-    if (algo->refuses(&w->problems[0]) == NULL) {
+    if (cco_algo_refuses(algo, &w->problems[0]) == NULL) {
         for (int i = 0; i < c->p; i++)
             w->sim.ranks[i].sched = build(algo, w, i);
         for (uint64_t seed = 0; seed < 3; seed++)

@@ -40,7 +40,8 @@ static void try_algorithm(const cco_algo *algo, cco_coll coll)
         cco_matcher matcher = {0};
         cco_endpoint endpoint = {&matcher, rank};
         cco_plans plans = {.transport = &cco_transport_matcher, .shared = &endpoint};
-        for (long k = 0; algo->refuses(q) == NULL && !plan_with_failure(&plans, algo, q, k); k++)
+        for (long k = 0;
+             cco_algo_refuses(algo, q) == NULL && !plan_with_failure(&plans, algo, q, k); k++)
             ;
     }
     world_free(w);

@@ -61,7 +61,7 @@ static const cco_algo *some_algo(const world *w, cco_problem *q)
     unsigned n = 0;
     for (int i = 0; (algo = cco_algo_of(w->c.coll, i)) != NULL; i++) {
         use_presets(q, algo);
-        if (!cco_algo_shares(algo, w->c.coll) && algo->refuses(q) == NULL &&
+        if (!cco_algo_shares(algo, w->c.coll) && cco_algo_refuses(algo, q) == NULL &&
             (w->c.seed * 7919u + (unsigned)i) % ++n == 0)
             found = algo;
     }

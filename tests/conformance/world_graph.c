@@ -59,7 +59,7 @@ unsigned world_graph_for(const cco_algo *algo, const world_case *c, unsigned fir
         world_case with = *c;
         with.graph = first + i;
         world *w = world_new(&with);
-        const bool refused = algo->refuses(&w->problems[0]) != NULL;
+        const bool refused = cco_algo_refuses(algo, &w->problems[0]) != NULL;
         world_free(w);
         if (!refused)
             return with.graph;

@@ -10,12 +10,6 @@
 
 #include "algo/algo.h"
 
-static const char *refuses(const cco_problem *q)
-{
-    (void)q;
-    return NULL;
-}
-
 static void keep_own(cco_sched *s, const cco_problem *q)
 {
     cco_copy(s, cco_block(q, &q->in, q->rank), cco_block(q, &q->out, q->rank));
@@ -41,11 +35,7 @@ static void send_to_nobody(cco_sched *s, const cco_problem *q)
     cco_send(s, q->size, cco_whole(&q->in));
 }
 
-const cco_algo cco_alltoall_pairwise = {
-    .name = "pairwise", .doc = "wrong", .refuses = refuses, .build = keep_own};
-const cco_algo cco_bcast_chain = {
-    .name = "chain", .doc = "hangs", .refuses = refuses, .build = wait_for_ever};
-const cco_algo cco_scan_linear = {
-    .name = "linear", .doc = "breaks off", .refuses = refuses, .build = break_off};
-const cco_algo cco_gather_linear = {
-    .name = "linear", .doc = "fails", .refuses = refuses, .build = send_to_nobody};
+const cco_algo cco_alltoall_pairwise = {.name = "pairwise", .doc = "wrong", .build = keep_own};
+const cco_algo cco_bcast_chain = {.name = "chain", .doc = "hangs", .build = wait_for_ever};
+const cco_algo cco_scan_linear = {.name = "linear", .doc = "breaks off", .build = break_off};
+const cco_algo cco_gather_linear = {.name = "linear", .doc = "fails", .build = send_to_nobody};

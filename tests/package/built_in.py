@@ -44,7 +44,7 @@ def linked(build, work, cc, objects):
     """The preload library with the choice."""
     names = [os.path.relpath(path, build) for path in objects]
     made = compiled(work, {*names})
-    assert {Path(name).name for name in made} == {"process.c.o", "config.c.o", "settings.c.o"}, made
+    assert {Path(name).name for name in made} == {"choose.c.o", "config.c.o", "settings.c.o"}, made
     library = work / "lib" / "libcrestacoll-preload.so"
     library.parent.mkdir(exist_ok=True)
     objects = [str(made.get(name, build / name)) for name in names]

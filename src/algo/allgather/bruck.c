@@ -12,12 +12,6 @@
 
 #include "algo/pattern/allgather.h"
 
-static const char *allgather_bruck_refuses(const cco_problem *q)
-{
-    (void)q;
-    return NULL;
-}
-
 static void allgather_bruck_build(cco_sched *s, const cco_problem *q)
 {
     cco_bruck_allgather(s, q, q->params[0]);
@@ -26,7 +20,6 @@ static void allgather_bruck_build(cco_sched *s, const cco_problem *q)
 const cco_algo cco_allgather_bruck = {
     .name = "bruck",
     .doc = "in round j, get the blocks of the k-1 ranks k^j, 2k^j, ... after",
-    .refuses = allgather_bruck_refuses,
     .build = allgather_bruck_build,
     .params = {{"k", 2, 2, 64, "radix"}},
 };

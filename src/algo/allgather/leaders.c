@@ -8,12 +8,6 @@
 #include "algo/pattern/blocks.h"
 #include "algo/pattern/node_blocks.h"
 
-static const char *allgather_leaders_refuses(const cco_problem *q)
-{
-    (void)q;
-    return NULL;
-}
-
 static void allgather_leaders_up(cco_sched *s, const cco_problem *q, const cco_node_blocks *all,
                                  const cco_group *node)
 {
@@ -55,6 +49,5 @@ static void allgather_leaders_build(cco_sched *s, const cco_problem *q)
 const cco_algo cco_allgather_leaders = {
     .name = "leaders",
     .doc = "within each node to one rank, between these, and back within",
-    .refuses = allgather_leaders_refuses,
     .build = allgather_leaders_build,
 };

@@ -13,12 +13,6 @@
 
 #include "algo/pattern/allgather.h"
 
-static const char *allgather_recursive_doubling_refuses(const cco_problem *q)
-{
-    (void)q;
-    return NULL;
-}
-
 static void allgather_recursive_doubling_build(cco_sched *s, const cco_problem *q)
 {
     cco_doubling_allgather(s, q);
@@ -27,6 +21,5 @@ static void allgather_recursive_doubling_build(cco_sched *s, const cco_problem *
 const cco_algo cco_allgather_recursive_doubling = {
     .name = "recursive_doubling",
     .doc = "exchange everything with the rank 2^k away, in log2 p rounds",
-    .refuses = allgather_recursive_doubling_refuses,
     .build = allgather_recursive_doubling_build,
 };

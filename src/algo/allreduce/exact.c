@@ -10,12 +10,6 @@
 
 #include "algo/pattern/contributions.h"
 
-static const char *allreduce_exact_refuses(const cco_problem *q)
-{
-    (void)q;
-    return NULL;
-}
-
 /* Everybody's part of the result to everybody. */
 static void allreduce_exact_tell(cco_sched *s, const cco_problem *q, cco_span result)
 {
@@ -46,6 +40,5 @@ const cco_algo cco_allreduce_exact = {
     .name = "exact",
     .doc = "all operands of a part on one rank; floating-point sums are rounded once",
     .folds = true,
-    .refuses = allreduce_exact_refuses,
     .build = allreduce_exact_build,
 };

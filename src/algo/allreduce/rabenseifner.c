@@ -10,12 +10,6 @@
 
 #include "algo/pattern/cube.h"
 
-static const char *allreduce_rabenseifner_refuses(const cco_problem *q)
-{
-    (void)q;
-    return NULL;
-}
-
 static void allreduce_rabenseifner_build(cco_sched *s, const cco_problem *q)
 {
     const cco_cube cube = cco_cube_of(q, 0);
@@ -37,6 +31,5 @@ static void allreduce_rabenseifner_build(cco_sched *s, const cco_problem *q)
 const cco_algo cco_allreduce_rabenseifner = {
     .name = "rabenseifner",
     .doc = "recursive halving, then recursive doubling of the parts",
-    .refuses = allreduce_rabenseifner_refuses,
     .build = allreduce_rabenseifner_build,
 };

@@ -12,12 +12,6 @@
 #include "algo/pattern/combine.h"
 #include "algo/pattern/cube.h"
 
-static const char *allreduce_recursive_doubling_refuses(const cco_problem *q)
-{
-    (void)q;
-    return NULL;
-}
-
 /* The result of the first exchange is the first to be in `mine`: no copy is needed before. */
 static bool is_written_by_first(const cco_problem *q, const cco_cube *cube)
 {
@@ -64,6 +58,5 @@ static void allreduce_recursive_doubling_build(cco_sched *s, const cco_problem *
 const cco_algo cco_allreduce_recursive_doubling = {
     .name = "recursive_doubling",
     .doc = "exchange everything with the rank 2^k away, in log2 p rounds",
-    .refuses = allreduce_recursive_doubling_refuses,
     .build = allreduce_recursive_doubling_build,
 };

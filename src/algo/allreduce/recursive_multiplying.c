@@ -10,12 +10,6 @@
  * simulation, Parallel Comput. 69 (2017). */
 #include "algo/algo.h"
 
-static const char *allreduce_recursive_multiplying_refuses(const cco_problem *q)
-{
-    (void)q;
-    return NULL;
-}
-
 /* The first rank of a run: runs are as even as can be, the first are longer. */
 static int head_of(int place, int p, int places)
 {
@@ -96,7 +90,6 @@ static void allreduce_recursive_multiplying_build(cco_sched *s, const cco_proble
 const cco_algo cco_allreduce_recursive_multiplying = {
     .name = "recursive_multiplying",
     .doc = "exchange everything in groups of k ranks, in log_k p rounds",
-    .refuses = allreduce_recursive_multiplying_refuses,
     .build = allreduce_recursive_multiplying_build,
     .params = {{"k", 4, 2, 64, "radix"}},
 };

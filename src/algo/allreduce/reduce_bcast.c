@@ -7,12 +7,6 @@
 
 #include "algo/pattern/tree.h"
 
-static const char *allreduce_reduce_bcast_refuses(const cco_problem *q)
-{
-    (void)q;
-    return NULL;
-}
-
 static void allreduce_reduce_bcast_build(cco_sched *s, const cco_problem *q)
 {
     const cco_span out = cco_whole(&q->out);
@@ -23,6 +17,5 @@ static void allreduce_reduce_bcast_build(cco_sched *s, const cco_problem *q)
 const cco_algo cco_allreduce_reduce_bcast = {
     .name = "reduce_bcast",
     .doc = "reduce to rank 0, then broadcast, over the same binomial tree",
-    .refuses = allreduce_reduce_bcast_refuses,
     .build = allreduce_reduce_bcast_build,
 };

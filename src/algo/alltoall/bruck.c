@@ -12,12 +12,6 @@
 
 #include "algo/pattern/blocks.h"
 
-static const char *alltoall_bruck_refuses(const cco_problem *q)
-{
-    (void)q;
-    return NULL;
-}
-
 static cco_span alltoall_bruck_blocks(cco_sched *s, const cco_problem *q, cco_span all, int first,
                                       int count)
 {
@@ -81,7 +75,6 @@ static void alltoall_bruck_build(cco_sched *s, const cco_problem *q)
 const cco_algo cco_alltoall_bruck = {
     .name = "bruck",
     .doc = "blocks hop by the digits of their distance to base k",
-    .refuses = alltoall_bruck_refuses,
     .build = alltoall_bruck_build,
     .params = {{"k", 2, 2, 64, "radix"}},
 };

@@ -11,12 +11,6 @@
 
 #include "algo/pattern/chunked.h"
 
-static const char *alltoall_chunked_refuses(const cco_problem *q)
-{
-    (void)q;
-    return NULL;
-}
-
 static void alltoall_chunked_build(cco_sched *s, const cco_problem *q)
 {
     cco_chunked_exchange(s, q, q->params[0], q->params[1], q->params[2]);
@@ -25,7 +19,6 @@ static void alltoall_chunked_build(cco_sched *s, const cco_problem *q)
 const cco_algo cco_alltoall_chunked = {
     .name = "chunked",
     .doc = "chunk by chunk of every block, one message at a time",
-    .refuses = alltoall_chunked_refuses,
     .build = alltoall_chunked_build,
     .params = {{"chunk", 65536, 1, 1 << 30, "bytes of a chunk"},
                {"order", 0, 0, 2, "of peers: by distance, shuffled, by exclusive or",

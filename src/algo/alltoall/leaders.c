@@ -11,12 +11,6 @@
 #include "algo/pattern/blocks.h"
 #include "algo/pattern/groups.h"
 
-static const char *alltoall_leaders_refuses(const cco_problem *q)
-{
-    (void)q;
-    return NULL;
-}
-
 /* Where data between two nodes begin: `here` blocks for each rank of the nodes before, and the
  * number of ranks of the node. */
 static cco_span of_node(cco_sched *s, const cco_problem *q, cco_span all, int node, int here)
@@ -99,6 +93,5 @@ static void alltoall_leaders_build(cco_sched *s, const cco_problem *q)
 const cco_algo cco_alltoall_leaders = {
     .name = "leaders",
     .doc = "through one rank of each node, in one message to each other node",
-    .refuses = alltoall_leaders_refuses,
     .build = alltoall_leaders_build,
 };

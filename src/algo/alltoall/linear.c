@@ -9,12 +9,6 @@
 
 #include "algo/pattern/linear.h"
 
-static const char *alltoall_linear_refuses(const cco_problem *q)
-{
-    (void)q;
-    return NULL;
-}
-
 static void alltoall_linear_build(cco_sched *s, const cco_problem *q)
 {
     cco_linear_exchange(s, q, q->params[0]);
@@ -23,7 +17,6 @@ static void alltoall_linear_build(cco_sched *s, const cco_problem *q)
 const cco_algo cco_alltoall_linear = {
     .name = "linear",
     .doc = "every rank sends straight to every other, several at a time",
-    .refuses = alltoall_linear_refuses,
     .build = alltoall_linear_build,
     .params = {{"window", 32, 1, 1 << 20, "messages in flight"}},
 };

@@ -11,12 +11,6 @@
 
 #include "algo/pattern/linear.h"
 
-static const char *alltoall_pairwise_refuses(const cco_problem *q)
-{
-    (void)q;
-    return NULL;
-}
-
 static void alltoall_pairwise_build(cco_sched *s, const cco_problem *q)
 {
     cco_linear_exchange(s, q, 1);
@@ -25,6 +19,5 @@ static void alltoall_pairwise_build(cco_sched *s, const cco_problem *q)
 const cco_algo cco_alltoall_pairwise = {
     .name = "pairwise",
     .doc = "in round k, send to the rank k after, receive from the one k before",
-    .refuses = alltoall_pairwise_refuses,
     .build = alltoall_pairwise_build,
 };

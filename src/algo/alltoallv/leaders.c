@@ -11,12 +11,6 @@
 
 #include "algo/pattern/groups.h"
 
-static const char *alltoallv_leaders_refuses(const cco_problem *q)
-{
-    (void)q;
-    return NULL;
-}
-
 /* Bytes that the `i`th rank of the node gives to `rank`, or takes from it.  The leader knows them
  * of all, others of themselves, as the first. */
 static size_t alltoallv_leaders_given(const cco_problem *q, int i, int rank)
@@ -201,7 +195,6 @@ static void alltoallv_leaders_build(cco_sched *s, const cco_problem *q)
 const cco_algo cco_alltoallv_leaders = {
     .name = "leaders",
     .doc = "through one rank of each node, in one message to each other node",
-    .refuses = alltoallv_leaders_refuses,
     .build = alltoallv_leaders_build,
     .shares_counts = true,
 };

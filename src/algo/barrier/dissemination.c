@@ -7,12 +7,6 @@
  * Program. 17 (1988). */
 #include "algo/algo.h"
 
-static const char *barrier_dissemination_refuses(const cco_problem *q)
-{
-    (void)q;
-    return NULL;
-}
-
 static void barrier_dissemination_build(cco_sched *s, const cco_problem *q)
 {
     const int p = q->size, me = q->rank;
@@ -27,6 +21,5 @@ static void barrier_dissemination_build(cco_sched *s, const cco_problem *q)
 const cco_algo cco_barrier_dissemination = {
     .name = "dissemination",
     .doc = "tell the rank 2^k after, hear from the one 2^k before",
-    .refuses = barrier_dissemination_refuses,
     .build = barrier_dissemination_build,
 };

@@ -10,12 +10,6 @@
 #include "algo/pattern/groups.h"
 #include "algo/pattern/tree.h"
 
-static const char *barrier_leaders_refuses(const cco_problem *q)
-{
-    (void)q;
-    return NULL;
-}
-
 /* All of a node tell its first rank, along a tree. */
 static void barrier_leaders_gather(cco_sched *s, const cco_problem *part, const cco_group *node,
                                    cco_span told)
@@ -47,6 +41,5 @@ static void barrier_leaders_build(cco_sched *s, const cco_problem *q)
 const cco_algo cco_barrier_leaders = {
     .name = "leaders",
     .doc = "within each node, between one rank of each, and back",
-    .refuses = barrier_leaders_refuses,
     .build = barrier_leaders_build,
 };

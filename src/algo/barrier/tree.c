@@ -8,12 +8,6 @@
 
 #include "algo/pattern/tree.h"
 
-static const char *barrier_tree_refuses(const cco_problem *q)
-{
-    (void)q;
-    return NULL;
-}
-
 static void barrier_tree_build(cco_sched *s, const cco_problem *q)
 {
     const int p = q->size, place = cco_tree_place(q, 0), reach = cco_tree_reach(place, p);
@@ -29,6 +23,5 @@ static void barrier_tree_build(cco_sched *s, const cco_problem *q)
 const cco_algo cco_barrier_tree = {
     .name = "tree",
     .doc = "tell the root of a binomial tree, then hear from it",
-    .refuses = barrier_tree_refuses,
     .build = barrier_tree_build,
 };

@@ -9,12 +9,6 @@
 
 #include "algo/pattern/tree.h"
 
-static const char *bcast_binomial_refuses(const cco_problem *q)
-{
-    (void)q;
-    return NULL;
-}
-
 static void bcast_binomial_build(cco_sched *s, const cco_problem *q)
 {
     cco_tree_bcast(s, q, q->root, cco_whole(&q->out));
@@ -23,6 +17,5 @@ static void bcast_binomial_build(cco_sched *s, const cco_problem *q)
 const cco_algo cco_bcast_binomial = {
     .name = "binomial",
     .doc = "a binomial tree from the root",
-    .refuses = bcast_binomial_refuses,
     .build = bcast_binomial_build,
 };

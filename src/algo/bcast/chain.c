@@ -8,12 +8,6 @@
 
 #include "algo/pattern/blocks.h"
 
-static const char *bcast_chain_refuses(const cco_problem *q)
-{
-    (void)q;
-    return NULL;
-}
-
 static void bcast_chain_build(cco_sched *s, const cco_problem *q)
 {
     const int p = q->size, from_root = (q->rank - q->root + p) % p;
@@ -33,7 +27,6 @@ static void bcast_chain_build(cco_sched *s, const cco_problem *q)
 const cco_algo cco_bcast_chain = {
     .name = "chain",
     .doc = "from rank to rank, in segments that follow each other",
-    .refuses = bcast_chain_refuses,
     .build = bcast_chain_build,
     .params = {{"segment", 65536, 1, 1 << 30, "bytes of a segment"}},
 };

@@ -8,12 +8,6 @@
 
 #include "algo/pattern/groups.h"
 
-static const char *bcast_leaders_refuses(const cco_problem *q)
-{
-    (void)q;
-    return NULL;
-}
-
 static void bcast_leaders_build(cco_sched *s, const cco_problem *q)
 {
     const cco_group node = cco_node_group(q);
@@ -33,6 +27,5 @@ static void bcast_leaders_build(cco_sched *s, const cco_problem *q)
 const cco_algo cco_bcast_leaders = {
     .name = "leaders",
     .doc = "from the root to one rank of each node, then within the nodes",
-    .refuses = bcast_leaders_refuses,
     .build = bcast_leaders_build,
 };

@@ -4,12 +4,6 @@
  *   messages p-1 from the root   bytes sent n(p-1) by the root   scratch 0 */
 #include "algo/algo.h"
 
-static const char *bcast_linear_refuses(const cco_problem *q)
-{
-    (void)q;
-    return NULL;
-}
-
 static void bcast_linear_build(cco_sched *s, const cco_problem *q)
 {
     const cco_span all = cco_whole(&q->out);
@@ -22,6 +16,5 @@ static void bcast_linear_build(cco_sched *s, const cco_problem *q)
 const cco_algo cco_bcast_linear = {
     .name = "linear",
     .doc = "the root sends to every rank",
-    .refuses = bcast_linear_refuses,
     .build = bcast_linear_build,
 };

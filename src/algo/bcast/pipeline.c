@@ -11,12 +11,6 @@
 #include "algo/pattern/blocks.h"
 #include "algo/pattern/node_tree.h"
 
-static const char *bcast_pipeline_refuses(const cco_problem *q)
-{
-    (void)q;
-    return NULL;
-}
-
 static void bcast_pipeline_build(cco_sched *s, const cco_problem *q)
 {
     const long segment = q->params[0];
@@ -36,7 +30,6 @@ static void bcast_pipeline_build(cco_sched *s, const cco_problem *q)
 const cco_algo cco_bcast_pipeline = {
     .name = "pipeline",
     .doc = "in segments from node to node, and within each while the next comes",
-    .refuses = bcast_pipeline_refuses,
     .build = bcast_pipeline_build,
     .params = {{"segment", 32768, 1, 1 << 30, "bytes of a segment"}},
 };

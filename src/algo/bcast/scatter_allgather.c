@@ -11,12 +11,6 @@
 #include "algo/pattern/blocks.h"
 #include "algo/pattern/tree.h"
 
-static const char *bcast_scatter_allgather_refuses(const cco_problem *q)
-{
-    (void)q;
-    return NULL;
-}
-
 /* A part that a place has from the scatter need not come again. */
 static bool bcast_scatter_allgather_has(int p, int place, int part)
 {
@@ -50,6 +44,5 @@ static void bcast_scatter_allgather_build(cco_sched *s, const cco_problem *q)
 const cco_algo cco_bcast_scatter_allgather = {
     .name = "scatter_allgather",
     .doc = "binomial scatter of p parts, then ring allgather",
-    .refuses = bcast_scatter_allgather_refuses,
     .build = bcast_scatter_allgather_build,
 };

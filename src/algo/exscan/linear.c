@@ -6,12 +6,6 @@
  * Fewest messages, in p-1 rounds. */
 #include "algo/algo.h"
 
-static const char *exscan_linear_refuses(const cco_problem *q)
-{
-    (void)q;
-    return NULL;
-}
-
 static void exscan_linear_build(cco_sched *s, const cco_problem *q)
 {
     const int me = q->rank;
@@ -33,6 +27,5 @@ static void exscan_linear_build(cco_sched *s, const cco_problem *q)
 const cco_algo cco_exscan_linear = {
     .name = "linear",
     .doc = "from rank to rank",
-    .refuses = exscan_linear_refuses,
     .build = exscan_linear_build,
 };

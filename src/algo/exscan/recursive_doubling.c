@@ -7,12 +7,6 @@
  * W. D. Hillis, G. L. Steele: Data parallel algorithms, Commun. ACM 29 (1986). */
 #include "algo/algo.h"
 
-static const char *exscan_recursive_doubling_refuses(const cco_problem *q)
-{
-    (void)q;
-    return NULL;
-}
-
 static void exscan_recursive_doubling_build(cco_sched *s, const cco_problem *q)
 {
     const int p = q->size, me = q->rank;
@@ -38,6 +32,5 @@ static void exscan_recursive_doubling_build(cco_sched *s, const cco_problem *q)
 const cco_algo cco_exscan_recursive_doubling = {
     .name = "recursive_doubling",
     .doc = "in round k, add the partial sum of the rank 2^k before",
-    .refuses = exscan_recursive_doubling_refuses,
     .build = exscan_recursive_doubling_build,
 };

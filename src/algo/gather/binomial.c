@@ -13,12 +13,6 @@
 
 #include "algo/pattern/tree_blocks.h"
 
-static const char *gather_binomial_refuses(const cco_problem *q)
-{
-    (void)q;
-    return NULL;
-}
-
 static void gather_binomial_build(cco_sched *s, const cco_problem *q)
 {
     cco_tree_gather(s, q);
@@ -27,7 +21,6 @@ static void gather_binomial_build(cco_sched *s, const cco_problem *q)
 const cco_algo cco_gather_binomial = {
     .name = "binomial",
     .doc = "a binomial tree to the root",
-    .refuses = gather_binomial_refuses,
     .build = gather_binomial_build,
     .shares_counts = true,
 };

@@ -9,12 +9,6 @@
 
 #include "algo/pattern/node_rooted.h"
 
-static const char *gather_leaders_refuses(const cco_problem *q)
-{
-    (void)q;
-    return NULL;
-}
-
 static void gather_leaders_build(cco_sched *s, const cco_problem *q)
 {
     cco_node_rooted r;
@@ -29,7 +23,6 @@ static void gather_leaders_build(cco_sched *s, const cco_problem *q)
 const cco_algo cco_gather_leaders = {
     .name = "leaders",
     .doc = "within each node to one rank, then between these to the root",
-    .refuses = gather_leaders_refuses,
     .build = gather_leaders_build,
     .shares_counts = true,
 };

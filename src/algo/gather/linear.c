@@ -8,12 +8,6 @@
 
 #include "algo/pattern/linear.h"
 
-static const char *gather_linear_refuses(const cco_problem *q)
-{
-    (void)q;
-    return NULL;
-}
-
 static void gather_linear_build(cco_sched *s, const cco_problem *q)
 {
     cco_linear_gather(s, q, q->params[0]);
@@ -22,7 +16,6 @@ static void gather_linear_build(cco_sched *s, const cco_problem *q)
 const cco_algo cco_gather_linear = {
     .name = "linear",
     .doc = "every rank sends its block to the root",
-    .refuses = gather_linear_refuses,
     .build = gather_linear_build,
     .params = {{"window", 32, 1, 1 << 20, "messages in flight"}},
 };

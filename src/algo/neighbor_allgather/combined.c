@@ -7,12 +7,6 @@
 
 #include "algo/pattern/neighbor.h"
 
-static const char *neighbor_allgather_combined_refuses(const cco_problem *q)
-{
-    (void)q;
-    return NULL;
-}
-
 static void neighbor_allgather_combined_build(cco_sched *s, const cco_problem *q)
 {
     const cco_neighbor_edges *out = cco_neighbor_by_peer(s, q, true),
@@ -37,6 +31,5 @@ static void neighbor_allgather_combined_build(cco_sched *s, const cco_problem *q
 const cco_algo cco_neighbor_allgather_combined = {
     .name = "combined",
     .doc = "a rank gets a block once, however many edges there are",
-    .refuses = neighbor_allgather_combined_refuses,
     .build = neighbor_allgather_combined_build,
 };

@@ -6,15 +6,8 @@
 
 #include "algo/pattern/neighbor.h"
 
-static const char *neighbor_allgather_linear_refuses(const cco_problem *q)
-{
-    (void)q;
-    return NULL;
-}
-
 const cco_algo cco_neighbor_allgather_linear = {
     .name = "linear",
     .doc = "a message for each edge, all at once",
-    .refuses = neighbor_allgather_linear_refuses,
     .build = cco_neighbor_linear,
 };

@@ -7,12 +7,6 @@
 
 #include "algo/pattern/neighbor_common.h"
 
-static const char *neighbor_alltoall_combined_refuses(const cco_problem *q)
-{
-    (void)q;
-    return NULL;
-}
-
 static void neighbor_alltoall_combined_build(cco_sched *s, const cco_problem *q)
 {
     const cco_neighbor_edges *out = cco_neighbor_by_peer(s, q, true),
@@ -32,7 +26,6 @@ static void neighbor_alltoall_combined_build(cco_sched *s, const cco_problem *q)
 const cco_algo cco_neighbor_alltoall_combined = {
     .name = "combined",
     .doc = "what goes to one rank on several edges is one message",
-    .refuses = neighbor_alltoall_combined_refuses,
     .build = neighbor_alltoall_combined_build,
     .params = {{"most", CCO_NEAR_MOST, 0, 1 << 30, "bytes between two ranks, in one message"}},
 };

@@ -7,15 +7,8 @@
 
 #include "algo/pattern/neighbor.h"
 
-static const char *neighbor_alltoall_linear_refuses(const cco_problem *q)
-{
-    (void)q;
-    return NULL;
-}
-
 const cco_algo cco_neighbor_alltoall_linear = {
     .name = "linear",
     .doc = "a message for each edge, all at once",
-    .refuses = neighbor_alltoall_linear_refuses,
     .build = cco_neighbor_linear,
 };

@@ -10,12 +10,6 @@
 #include "algo/pattern/neighbor_reduction.h"
 #include "algo/registry.h"
 
-static const char *neighbor_alltoall_reduce_combined_refuses(const cco_problem *q)
-{
-    (void)q;
-    return NULL;
-}
-
 static void neighbor_alltoall_reduce_combined_build(cco_sched *s, const cco_problem *q)
 {
     cco_neighbor_reduction(s, q, &cco_neighbor_alltoall_combined);
@@ -24,7 +18,6 @@ static void neighbor_alltoall_reduce_combined_build(cco_sched *s, const cco_prob
 const cco_algo cco_neighbor_alltoall_reduce_combined = {
     .name = "combined",
     .doc = "what comes from one rank is one message",
-    .refuses = neighbor_alltoall_reduce_combined_refuses,
     .build = neighbor_alltoall_reduce_combined_build,
     .params = {{"most", 4000, 0, 1 << 30, "bytes between two ranks, in one message"}},
 };

@@ -10,12 +10,6 @@
 #include "algo/pattern/neighbor_reduction.h"
 #include "algo/registry.h"
 
-static const char *neighbor_alltoall_reduce_linear_refuses(const cco_problem *q)
-{
-    (void)q;
-    return NULL;
-}
-
 static void neighbor_alltoall_reduce_linear_build(cco_sched *s, const cco_problem *q)
 {
     cco_neighbor_reduction(s, q, &cco_neighbor_alltoall_linear);
@@ -24,6 +18,5 @@ static void neighbor_alltoall_reduce_linear_build(cco_sched *s, const cco_proble
 const cco_algo cco_neighbor_alltoall_reduce_linear = {
     .name = "linear",
     .doc = "a message for each edge, all at once",
-    .refuses = neighbor_alltoall_reduce_linear_refuses,
     .build = neighbor_alltoall_reduce_linear_build,
 };

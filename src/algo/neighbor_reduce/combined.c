@@ -10,12 +10,6 @@
 #include "algo/pattern/neighbor_reduction.h"
 #include "algo/registry.h"
 
-static const char *neighbor_reduce_combined_refuses(const cco_problem *q)
-{
-    (void)q;
-    return NULL;
-}
-
 static void neighbor_reduce_combined_build(cco_sched *s, const cco_problem *q)
 {
     cco_neighbor_reduction(s, q, &cco_neighbor_allgather_combined);
@@ -24,6 +18,5 @@ static void neighbor_reduce_combined_build(cco_sched *s, const cco_problem *q)
 const cco_algo cco_neighbor_reduce_combined = {
     .name = "combined",
     .doc = "a message for each neighbouring rank",
-    .refuses = neighbor_reduce_combined_refuses,
     .build = neighbor_reduce_combined_build,
 };

@@ -161,7 +161,7 @@ static const cco_algo *algo_for(const cco_problem *part)
 {
     int i = 0;
     while (suited[i].coll != part->coll || part->bytes > suited[i].most ||
-           (suited[i].in_turn && !is_worth(part)) || suited[i].algo->refuses(part) != NULL)
+           (suited[i].in_turn && !is_worth(part)) || cco_algo_refuses(suited[i].algo, part) != NULL)
         i++;
     return suited[i].algo;
 }

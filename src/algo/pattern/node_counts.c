@@ -4,12 +4,6 @@
 
 #include "algo/pattern/groups.h"
 
-static const char *pattern_node_counts_refuses(const cco_problem *q)
-{
-    (void)q;
-    return NULL;
-}
-
 static void pattern_node_counts_build(cco_sched *s, const cco_problem *q)
 {
     const cco_group node = cco_node_group(q);
@@ -23,6 +17,5 @@ static void pattern_node_counts_build(cco_sched *s, const cco_problem *q)
 const cco_algo cco_node_counts = {
     .name = "node_counts",
     .doc = "sizes to the leader of each node",
-    .refuses = pattern_node_counts_refuses,
     .build = pattern_node_counts_build,
 };

@@ -10,12 +10,6 @@
 
 #include "algo/pattern/tree.h"
 
-static const char *reduce_binomial_refuses(const cco_problem *q)
-{
-    (void)q;
-    return NULL;
-}
-
 static void reduce_binomial_build(cco_sched *s, const cco_problem *q)
 {
     const bool root = q->rank == q->root;
@@ -35,6 +29,5 @@ static void reduce_binomial_build(cco_sched *s, const cco_problem *q)
 const cco_algo cco_reduce_binomial = {
     .name = "binomial",
     .doc = "a binomial tree to the root",
-    .refuses = reduce_binomial_refuses,
     .build = reduce_binomial_build,
 };

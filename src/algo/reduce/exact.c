@@ -10,12 +10,6 @@
 
 #include "algo/pattern/contributions.h"
 
-static const char *reduce_exact_refuses(const cco_problem *q)
-{
-    (void)q;
-    return NULL;
-}
-
 static void reduce_exact_build(cco_sched *s, const cco_problem *q)
 {
     const int p = q->size, me = q->rank;
@@ -41,6 +35,5 @@ const cco_algo cco_reduce_exact = {
     .name = "exact",
     .doc = "all operands of a part on one rank; floating-point sums are rounded once",
     .folds = true,
-    .refuses = reduce_exact_refuses,
     .build = reduce_exact_build,
 };

@@ -7,12 +7,6 @@
  * From the last rank to the first, so that what comes is the left operand. */
 #include "algo/algo.h"
 
-static const char *reduce_linear_refuses(const cco_problem *q)
-{
-    (void)q;
-    return NULL;
-}
-
 static void reduce_linear_build(cco_sched *s, const cco_problem *q)
 {
     const int p = q->size;
@@ -41,6 +35,5 @@ static void reduce_linear_build(cco_sched *s, const cco_problem *q)
 const cco_algo cco_reduce_linear = {
     .name = "linear",
     .doc = "every rank sends to the root, which reduces in the order of ranks",
-    .refuses = reduce_linear_refuses,
     .build = reduce_linear_build,
 };

@@ -7,12 +7,6 @@
  * Sums of floating-point numbers are rounded once: the bits do not depend on the order of ranks. */
 #include "algo/algo.h"
 
-static const char *reduce_scatter_exact_refuses(const cco_problem *q)
-{
-    (void)q;
-    return NULL;
-}
-
 static void reduce_scatter_exact_build(cco_sched *s, const cco_problem *q)
 {
     enum { WINDOW = 32 };
@@ -35,6 +29,5 @@ const cco_algo cco_reduce_scatter_exact = {
     .name = "exact",
     .doc = "all operands of a block on one rank; floating-point sums are rounded once",
     .folds = true,
-    .refuses = reduce_scatter_exact_refuses,
     .build = reduce_scatter_exact_build,
 };

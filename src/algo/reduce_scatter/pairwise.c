@@ -10,12 +10,6 @@
 
 #include "algo/pattern/reduce_scatter.h"
 
-static const char *reduce_scatter_pairwise_refuses(const cco_problem *q)
-{
-    (void)q;
-    return NULL;
-}
-
 static void reduce_scatter_pairwise_build(cco_sched *s, const cco_problem *q)
 {
     cco_pairwise_reduce_scatter(s, q);
@@ -24,6 +18,5 @@ static void reduce_scatter_pairwise_build(cco_sched *s, const cco_problem *q)
 const cco_algo cco_reduce_scatter_pairwise = {
     .name = "pairwise",
     .doc = "in round k, send to the rank k after its block",
-    .refuses = reduce_scatter_pairwise_refuses,
     .build = reduce_scatter_pairwise_build,
 };

@@ -11,12 +11,6 @@
 
 #include "algo/pattern/contributions.h"
 
-static const char *scan_exact_refuses(const cco_problem *q)
-{
-    (void)q;
-    return NULL;
-}
-
 /* How many of the operands a rank's result has. */
 static size_t scan_exact_prefix_of(const cco_problem *q, int rank)
 {
@@ -61,6 +55,5 @@ const cco_algo cco_scan_exact = {
     .name = "exact",
     .doc = "all operands of a part on one rank; floating-point sums are rounded once",
     .folds = true,
-    .refuses = scan_exact_refuses,
     .build = scan_exact_build,
 };

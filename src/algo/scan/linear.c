@@ -6,12 +6,6 @@
  * Fewest messages, in p-1 rounds. */
 #include "algo/algo.h"
 
-static const char *scan_linear_refuses(const cco_problem *q)
-{
-    (void)q;
-    return NULL;
-}
-
 static void scan_linear_build(cco_sched *s, const cco_problem *q)
 {
     const int me = q->rank;
@@ -30,6 +24,5 @@ static void scan_linear_build(cco_sched *s, const cco_problem *q)
 const cco_algo cco_scan_linear = {
     .name = "linear",
     .doc = "from rank to rank",
-    .refuses = scan_linear_refuses,
     .build = scan_linear_build,
 };

@@ -7,12 +7,6 @@
  * W. D. Hillis, G. L. Steele: Data parallel algorithms, Commun. ACM 29 (1986). */
 #include "algo/algo.h"
 
-static const char *scan_recursive_doubling_refuses(const cco_problem *q)
-{
-    (void)q;
-    return NULL;
-}
-
 static void scan_recursive_doubling_build(cco_sched *s, const cco_problem *q)
 {
     const int p = q->size, me = q->rank;
@@ -33,6 +27,5 @@ static void scan_recursive_doubling_build(cco_sched *s, const cco_problem *q)
 const cco_algo cco_scan_recursive_doubling = {
     .name = "recursive_doubling",
     .doc = "in round k, add the partial sum of the rank 2^k before",
-    .refuses = scan_recursive_doubling_refuses,
     .build = scan_recursive_doubling_build,
 };

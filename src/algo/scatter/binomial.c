@@ -13,12 +13,6 @@
 
 #include "algo/pattern/tree_blocks.h"
 
-static const char *scatter_binomial_refuses(const cco_problem *q)
-{
-    (void)q;
-    return NULL;
-}
-
 static void scatter_binomial_build(cco_sched *s, const cco_problem *q)
 {
     cco_tree_scatter(s, q);
@@ -27,7 +21,6 @@ static void scatter_binomial_build(cco_sched *s, const cco_problem *q)
 const cco_algo cco_scatter_binomial = {
     .name = "binomial",
     .doc = "a binomial tree from the root",
-    .refuses = scatter_binomial_refuses,
     .build = scatter_binomial_build,
     .shares_counts = true,
 };

@@ -9,12 +9,6 @@
 
 #include "algo/pattern/node_rooted.h"
 
-static const char *scatter_leaders_refuses(const cco_problem *q)
-{
-    (void)q;
-    return NULL;
-}
-
 static void scatter_leaders_build(cco_sched *s, const cco_problem *q)
 {
     cco_node_rooted r;
@@ -32,7 +26,6 @@ static void scatter_leaders_build(cco_sched *s, const cco_problem *q)
 const cco_algo cco_scatter_leaders = {
     .name = "leaders",
     .doc = "from the root to one rank of each node, then within the nodes",
-    .refuses = scatter_leaders_refuses,
     .build = scatter_leaders_build,
     .shares_counts = true,
 };

@@ -8,12 +8,6 @@
 
 #include "algo/pattern/linear.h"
 
-static const char *scatter_linear_refuses(const cco_problem *q)
-{
-    (void)q;
-    return NULL;
-}
-
 static void scatter_linear_build(cco_sched *s, const cco_problem *q)
 {
     cco_linear_scatter(s, q, q->params[0]);
@@ -22,7 +16,6 @@ static void scatter_linear_build(cco_sched *s, const cco_problem *q)
 const cco_algo cco_scatter_linear = {
     .name = "linear",
     .doc = "the root sends every rank its block",
-    .refuses = scatter_linear_refuses,
     .build = scatter_linear_build,
     .params = {{"window", 32, 1, 1 << 20, "messages in flight"}},
 };
