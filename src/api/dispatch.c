@@ -18,10 +18,9 @@
 cco_comm cco_comm_reentrant = {.inter = true};
 cco_comm cco_comm_any_thread = {.inter = true};
 
-/* The rest of cco_enter_active, where no other thread is in a call. */
-static cco_comm *enter_alone(MPI_Comm comm, cco_coll coll)
+/* The rest of cco_enter_active, where no other thread is in a call; the state may be NULL. */
+static cco_comm *enter_alone(cco_comm *state, MPI_Comm comm, cco_coll coll)
 {
-    cco_comm *state = cco_comm_find(comm);
     if (state == NULL || !state->ready) {
         if (cco_process_ignores(comm, cco_is_neighbor(coll)))
             return NULL;
@@ -32,7 +31,7 @@ static cco_comm *enter_alone(MPI_Comm comm, cco_coll coll)
             return inter != NULL && inter->inter ? inter : NULL;
         }
     }
-    return state->ours >> coll & 1 ? state : NULL;
+    return cco_comm_looks_at(state, coll) ? state : NULL;
 }
 
 cco_comm *cco_enter_active(MPI_Comm comm, cco_coll coll)
@@ -42,7 +41,7 @@ cco_comm *cco_enter_active(MPI_Comm comm, cco_coll coll)
     if (cco_phase_now() == CCO_NEARBY && !cco_is_neighbor(coll))
         return NULL;
     cco_process_enter();
-    return cco_comm_threads ? &cco_comm_any_thread : enter_alone(comm, coll);
+    return cco_comm_threads ? &cco_comm_any_thread : enter_alone(cco_comm_find(comm), comm, coll);
 }
 
 cco_comm *cco_enter_start_active(MPI_Comm comm)
@@ -71,7 +70,7 @@ static int run_marked(const cco_call *call)
         return rc;
     cco_comm *own = state == NULL ? NULL
                     : ours        ? cco_prepare(call->comm)
-                                  : enter_alone(call->comm, call->coll);
+                                  : enter_alone(state, call->comm, call->coll);
     rc = own != NULL ? cco_dispatch(own, call) : MPI_SUCCESS;
     cco_comm_leave(&mark);
     return own != NULL ? rc : cco_native_blocking(cco_natives_for(call), call);

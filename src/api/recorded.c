@@ -147,8 +147,7 @@ static int run_of_mpi(const cco_repeat *again, const void *sendbuf, void *recvbu
  * its names the call comes. */
 static bool of_mpi_lasts(const cco_comm *state, const cco_choice *choice, const cco_call *call)
 {
-    return choice->way.model == &cco_model_mpi && !cco_comm_threads &&
-           cco_comm_may_repeat(state, call->coll) &&
+    return choice->way.model == &cco_model_mpi && cco_comm_may_repeat(state, call->coll) &&
            memcmp(&cco_native[CCO_CALLER_MPI], &cco_native[CCO_CALLER_CRESTA],
                   sizeof(cco_natives)) == 0 &&
            cco_call_lasts(state, call);
@@ -184,7 +183,7 @@ static void repeat_recorded(cco_comm *state, const cco_call *call, int rc, const
 {
     const int index = cco_cached_call_index(call);
     cco_repeat *repeat = &state->repeats[index];
-    const bool found = repeat->cached != NULL && repeat->run != api_recorded_run_again;
+    const bool found = repeat->cached != NULL && repeat->cached->marked != api_recorded_run_again;
     const bool can = by->record != NULL && by->arrivals != NULL && state->nodes.count <= 1 &&
                      (found || (rc == MPI_SUCCESS && of_mpi_lasts(state, by->choice, call)));
     repeated *what = can ? repeated_at(state, index) : NULL;
@@ -193,11 +192,13 @@ static void repeat_recorded(cco_comm *state, const cco_call *call, int rc, const
         return;
     }
     what->inner = found ? *repeat : repeat_of_mpi(what, state, call);
+    if (found)
+        what->inner.run = repeat->cached->marked;
     what->choice = by->choice;
     what->record = by->record;
     what->arrivals = by->arrivals;
     what->bytes = by->bytes > 0 ? by->bytes : 0;
-    *repeat = (cco_repeat){what->inner.cached, what, api_recorded_run_again, state};
+    *repeat = cco_cached_call_repeat_by(what->inner.cached, what, api_recorded_run_again, state);
 }
 
 int cco_run_recorded(cco_comm *state, cco_choice *choice, const cco_call *call, MPI_Count bytes)

@@ -123,14 +123,27 @@ void cco_comm_drop_choices(cco_comm *state)
     }
 }
 
+/* Something is done at each call, whatever it is. */
+static bool comm_all_watched(const cco_comm *state)
+{
+    return state->begins.wanted || state->watched & ~(unsigned)CCO_WATCHED_RESULTS;
+}
+
+bool cco_comm_looks_at(const cco_comm *state, cco_coll coll)
+{
+    return state->ready &&
+           (comm_all_watched(state) || cco_profiled || !(state->chosen.plain >> coll & 1));
+}
+
 void cco_comm_update(cco_comm *state)
 {
     const uint32_t every = (1u << CCO_COLLECTIVES) - 1;
-    const bool all = state->begins.wanted || state->watched & ~(unsigned)CCO_WATCHED_RESULTS;
+    const bool all = comm_all_watched(state);
     const uint32_t checked = state->watched & CCO_WATCHED_RESULTS ? every : 0;
-    const uint32_t plain = cco_profiled ? 0 : state->chosen.plain;
     state->slow = all ? every : state->chosen.to_report | state->chosen.classed | checked;
-    state->ours = !state->ready ? 0 : all ? every : every & ~plain;
+    state->ours = 0;
+    for (int coll = 0; coll < CCO_COLLECTIVES && !cco_comm_threads; coll++)
+        state->ours |= (uint32_t)cco_comm_looks_at(state, (cco_coll)coll) << coll;
     state->unrepeated = all ? every : state->chosen.to_report | checked;
     memset(state->repeats, 0, sizeof state->repeats);
 }
@@ -205,7 +218,7 @@ cco_comm *cco_comm_look_up(MPI_Comm comm)
         state = comm_table_find(comm, table.changes);
         pthread_mutex_unlock(&lock);
     }
-    if (state != NULL && !cco_comm_threads)
+    if (state != NULL)
         cco_comm_looked_up = (cco_comm_last){comm, state, ended};
     return state;
 }
@@ -280,39 +293,66 @@ cco_comm *cco_comm_create(MPI_Comm comm)
 
 void cco_comm_expect_threads(bool many)
 {
+    comm_table_changes(true);
     cco_comm_threads = many;
-    __atomic_fetch_add(&cco_comms_ended, 1, __ATOMIC_RELEASE);
+    for (int i = 0; i < BUCKETS; i++)
+        for (place *p = table.first[i]; p != NULL; p = p->next)
+            cco_comm_update(p->state);
+    comm_table_changes(false);
 }
 
-/* A mark has the thread, whose address this is, and in its lowest bits the collective. */
-enum { COLL_BITS = 5 };
-_Static_assert(CCO_COLLECTIVES <= 1 << COLL_BITS, "room");
+_Static_assert((int)CCO_COLLECTIVES <= (int)CCO_MARK_FREE, "room in a mark");
 
-/* An operation of the program, or an error handler that the MPI calls, may be where this comes
- * from: then the thread is in a call, or has left one that never ended. */
-int cco_comm_enter(cco_comm_mark *mark, cco_comm *state, cco_coll coll)
+static int comm_mark_refused(const cco_comm_mark *mark, const cco_comm *state, cco_coll coll)
 {
-    const uint64_t own = (uint64_t)(uintptr_t)&cco_mark_held << COLL_BITS | (unsigned)coll;
-    *mark = (cco_comm_mark){state != NULL ? &state->thread : NULL, cco_mark_held, 0};
-    if (state == NULL ||
-        __atomic_compare_exchange_n(mark->word, &mark->before, own, false, __ATOMIC_ACQUIRE,
-                                    __ATOMIC_RELAXED) ||
-        mark->before >> COLL_BITS == own >> COLL_BITS) {
-        cco_mark_held = mark->word;
-        return MPI_SUCCESS;
-    }
-    cco_say("two threads of rank %d are in MPI_%s and MPI_%s of communicator '%s' at once; the"
+    const unsigned other = mark->before & CCO_MARK_FREE;
+    const bool left = other == CCO_MARK_FREE; /* meanwhile */
+    cco_say("two threads of rank %d are in %s%s and MPI_%s of communicator '%s' at once; the"
             " standard forbids it (MPI 4.1, 6.14 and 11.6.2)",
-            state->rank, cco_coll_infos[mark->before & ((1 << COLL_BITS) - 1)].mpi_name,
+            state->rank, left ? "a collective" : "MPI_", left ? "" : cco_coll_infos[other].mpi_name,
             cco_coll_infos[coll].mpi_name, state->name);
     return cco_raise_said(state->comm, MPI_ERR_OTHER);
 }
 
-void cco_comm_leave(const cco_comm_mark *mark)
+/* An operation of the program, or an error handler that the MPI calls, may be where this comes
+ * from: then the thread is in a call, or has left one that never ended. */
+static bool comm_mark_is_own(const cco_comm_mark *mark)
 {
-    if (mark->word != NULL && cco_mark_held == mark->word)
-        __atomic_store_n(mark->word, mark->before, __ATOMIC_RELEASE);
-    cco_mark_held = mark->outer;
+    return mark->before >> CCO_MARK_BITS == cco_mark_of_thread(0) >> CCO_MARK_BITS;
+}
+
+static bool comm_mark_is_free(const cco_comm_mark *mark)
+{
+    return mark->before == 0 || (mark->before & CCO_MARK_FREE) == CCO_MARK_FREE;
+}
+
+int cco_comm_enter(cco_comm_mark *mark, cco_comm *state, cco_coll coll)
+{
+    *mark = (cco_comm_mark){state != NULL ? &state->mark : NULL, cco_mark_held, 0};
+    if (state == NULL) {
+        cco_mark_held = NULL;
+        return MPI_SUCCESS;
+    }
+    mark->before = __atomic_load_n(mark->word, __ATOMIC_RELAXED);
+    while (comm_mark_is_free(mark))
+        if (cco_comm_mark_take(mark, coll)) {
+            if (mark->before != 0 && !comm_mark_is_own(mark))
+                __atomic_fetch_add(&cco_comms_ended, 1, __ATOMIC_RELEASE);
+            mark->before = cco_mark_of_thread(CCO_MARK_FREE);
+            return MPI_SUCCESS;
+        }
+    if (!comm_mark_is_own(mark))
+        return comm_mark_refused(mark, state, coll);
+    cco_mark_held = mark->word;
+    return MPI_SUCCESS;
+}
+
+int cco_comm_enter_again(cco_comm_mark *mark, cco_comm *state, cco_coll coll)
+{
+    if (!comm_mark_is_own(mark))
+        return comm_mark_refused(mark, state, coll);
+    cco_mark_held = mark->word;
+    return MPI_SUCCESS;
 }
 
 cco_channel *cco_comm_channel(cco_comm *state)

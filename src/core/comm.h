@@ -20,6 +20,7 @@
 #include "core/neighbors.h"
 #include "core/watch.h"
 #include "core/profile.h"
+#include "core/reentry.h"
 
 /* An implementation for calls of `min` to `max` bytes, of some classes. */
 typedef struct cco_choice {
@@ -141,7 +142,7 @@ typedef struct cco_comm {
     bool ready;            /* ranks have agreed, choices are made */
     unsigned watched;      /* cco_watched: which observers look at its next blocking calls */
     uint32_t ours; /* bit per collective: not straight to the MPI, or something to record, say or
-                      do; 0 until it is ready; */
+                      do; 0 until it is ready, and where calls take its mark first; */
     uint32_t slow; /* something comes before the call (cco_comm_update sets these three); */
     uint32_t unrepeated; /* something comes before each call, so that none is in `repeats`; */
     uint64_t number;     /* that its rank 0 gave it: no other state there has it; 0: none yet */
@@ -151,7 +152,7 @@ typedef struct cco_comm {
     cco_begins begins;
     cco_failure failure;
     char name[MPI_MAX_OBJECT_NAME];
-    uint64_t thread;       /* the mark of the thread that is in a call (cco_comm_enter) */
+    uint64_t mark;         /* of the thread that is in a call, or was last (cco_comm_enter) */
     cco_peer_state *seats; /* of its ranks, in memory that they share (model shm); NULL: none */
     cco_channel channel;   /* for our messages; none until it is needed */
     cco_attached *attached;
@@ -168,7 +169,7 @@ typedef struct cco_comm_last {
 extern _Thread_local cco_comm_last cco_comm_looked_up __attribute__((tls_model("initial-exec")));
 extern unsigned cco_comms_ended; /* how many states have */
 
-/* Several threads may call at the same time: then none remembers what it looked up last. */
+/* Several threads may call at the same time: then each call takes the mark of its communicator. */
 extern bool cco_comm_threads;
 void cco_comm_expect_threads(bool many);
 
@@ -178,9 +179,31 @@ typedef struct cco_comm_mark {
 } cco_comm_mark;
 
 /* The mark is this thread's until cco_comm_leave; a state of NULL has none.  If another thread has
- * it, says so, calls the error handler, and returns the error. */
+ * it, says so, calls the error handler, and returns the error.  What threads remember of the
+ * communicator is void if another one had the mark last. */
 int cco_comm_enter(cco_comm_mark *mark, cco_comm *state, cco_coll coll);
-void cco_comm_leave(const cco_comm_mark *mark);
+
+/* True if the mark was as `mark` says, and is this thread's now; otherwise `mark` says how it is.
+ */
+static inline bool cco_comm_mark_take(cco_comm_mark *mark, cco_coll coll)
+{
+    if (!__atomic_compare_exchange_n(mark->word, &mark->before, cco_mark_of_thread(coll), false,
+                                     __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+        return false;
+    cco_mark_held = mark->word;
+    return true;
+}
+
+/* Where this thread has read what the state remembers of an equal call, and then could not take the
+ * mark, which it had last: a call in that call, or an error, as for cco_comm_enter. */
+int cco_comm_enter_again(cco_comm_mark *mark, cco_comm *state, cco_coll coll);
+
+static inline void cco_comm_leave(const cco_comm_mark *mark)
+{
+    if (mark->word != NULL && cco_mark_held == mark->word)
+        __atomic_store_n(mark->word, mark->before, __ATOMIC_RELEASE);
+    cco_mark_held = mark->outer;
+}
 
 /* The state of a communicator, if it has one; any handle will do. */
 cco_comm *cco_comm_look_up(MPI_Comm comm);
@@ -222,6 +245,9 @@ cco_channel *cco_comm_channel(cco_comm *state);
 /* The error that a call returns which all ranks refuse after rank 0 has said why: first waits for
  * that, since an error handler may end the job.  Collective; the caller calls the handler. */
 int cco_comm_refuse(cco_comm *state, int error);
+
+/* What `ours` would say if calls took no mark. */
+bool cco_comm_looks_at(const cco_comm *state, cco_coll coll);
 
 /* Sets `ours`, `slow` and `unrepeated` from what else is in the state, and forgets all repeats:
  * whatever decides how a call runs, and has changed, ends up here. */

@@ -3,11 +3,11 @@
 #include "core/reentry.h"
 
 _Thread_local int cco_reentry_depth __attribute__((tls_model("initial-exec")));
-_Thread_local uint64_t *cco_mark_held;
+_Thread_local uint64_t *cco_mark_held __attribute__((tls_model("initial-exec")));
 
 void cco_mark_give_back(void)
 {
     if (cco_mark_held != NULL)
-        __atomic_store_n(cco_mark_held, 0, __ATOMIC_RELEASE);
+        __atomic_store_n(cco_mark_held, *cco_mark_held | CCO_MARK_FREE, __ATOMIC_RELEASE);
     cco_mark_held = NULL;
 }

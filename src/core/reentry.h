@@ -30,8 +30,16 @@ static inline int cco_is_reentered(void)
     return cco_reentry_depth > 0;
 }
 
+/* A mark is the address of a thread, and in its lowest bits the collective, or that it is free. */
+enum { CCO_MARK_BITS = 5, CCO_MARK_FREE = (1 << CCO_MARK_BITS) - 1 };
+
 /* The mark of a communicator (cco_comm_enter) that this thread has; its address is the thread. */
-extern _Thread_local uint64_t *cco_mark_held;
+extern _Thread_local uint64_t *cco_mark_held __attribute__((tls_model("initial-exec")));
+
+static inline uint64_t cco_mark_of_thread(unsigned coll)
+{
+    return (uint64_t)(uintptr_t)&cco_mark_held << CCO_MARK_BITS | coll;
+}
 
 /* Before an error handler, which may never come back, or may free the communicator. */
 void cco_mark_give_back(void);

@@ -161,7 +161,8 @@ static void call_cache_write(cco_cached_call *m, const cco_call *c, uintptr_t ap
                            .apart = apart,
                            .set = true,
                            .blocks = m->blocks,
-                           .arrays = m->arrays};
+                           .arrays = m->arrays,
+                           .marked = m->marked};
 }
 
 void cco_cached_call_write_arguments(cco_cached_call *m, int rank, const cco_call *c)
@@ -200,7 +201,31 @@ void cco_cached_call_repeat(cco_cached_call *m, cco_comm *state, const cco_way *
     if (!cco_comm_may_repeat(state, m->call.coll))
         return;
     m->way = *way; /* its options may be others by now */
-    state->repeats[cco_cached_call_index(&m->call)] = (cco_repeat){m, own, repeat, state};
+    state->repeats[cco_cached_call_index(&m->call)] = cco_cached_call_repeat_by(m, own, repeat,
+                                                                                state);
+}
+
+static int call_cache_run_marked(const cco_repeat *again, const void *sendbuf, void *recvbuf,
+                                 const cco_call *call)
+{
+    cco_comm *state = again->state;
+    const cco_coll coll = again->cached->call.coll;
+    cco_comm_mark mark = {&state->mark, cco_mark_held, cco_mark_of_thread(CCO_MARK_FREE)};
+    int rc = MPI_SUCCESS;
+    if (!cco_comm_mark_take(&mark, coll))
+        rc = cco_comm_enter_again(&mark, state, coll);
+    if (rc != MPI_SUCCESS)
+        return rc;
+    rc = again->cached->marked(again, sendbuf, recvbuf, call);
+    cco_comm_leave(&mark);
+    return rc;
+}
+
+cco_repeat cco_cached_call_repeat_by(cco_cached_call *m, void *own, cco_repeat_run run,
+                                     cco_comm *state)
+{
+    m->marked = run;
+    return (cco_repeat){m, own, cco_comm_threads ? call_cache_run_marked : run, state};
 }
 
 void cco_cached_call_free(cco_cached_call *m)

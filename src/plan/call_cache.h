@@ -27,10 +27,11 @@ typedef struct cco_cached_call {
     unsigned drops; /* plan.h */
     cco_plan *plan; /* NULL if the model makes none */
     cco_binding binding;
-    cco_problem problem; /* its arrays are the cached call's */
-    unsigned kept;       /* bit per array of the call of which there is a copy */
-    int blocks;          /* for how many there is room in each array of these: */
-    char *arrays;        /* those of the problem, then the copies; NULL until there are any */
+    cco_problem problem;   /* its arrays are the cached call's */
+    unsigned kept;         /* bit per array of the call of which there is a copy */
+    int blocks;            /* for how many there is room in each array of these: */
+    char *arrays;          /* those of the problem, then the copies; NULL until there are any */
+    cco_repeat_run marked; /* what runs it when the call has the mark of its communicator */
 } cco_cached_call;
 
 /* True if the arrays of a call are those that a cached call holds copies of. */
@@ -138,6 +139,11 @@ void cco_cached_call_write_arguments(cco_cached_call *m, int rank, const cco_cal
  * place.  What `own` and `m` point to must stay until the communicator is freed. */
 void cco_cached_call_repeat(cco_cached_call *m, cco_comm *state, const cco_way *way, void *own,
                             cco_repeat_run repeat);
+
+/* How a cached call is to be repeated: where several threads may call, with the mark of its
+ * communicator. */
+cco_repeat cco_cached_call_repeat_by(cco_cached_call *m, void *own, cco_repeat_run run,
+                                     cco_comm *state);
 
 /* Frees what a cached call holds. */
 void cco_cached_call_free(cco_cached_call *m);
