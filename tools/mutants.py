@@ -100,7 +100,8 @@ def users(path):
     if path.parent.name != "pattern":
         return {name for name, file in algorithms().items() if file == path}
     include = f'#include "{path.with_suffix(".h").relative_to(ROOT / "src")}"'
-    return {name for other in ROOT.glob("src/algo/*/*.[ch]") if other.stem != path.stem
+    own = path.with_suffix("")  # other folders have files of this name
+    return {name for other in ROOT.glob("src/algo/*/*.[ch]") if other.with_suffix("") != own
             and include in other.read_text() for name in users(other)}
 
 
