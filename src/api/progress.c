@@ -128,16 +128,10 @@ void cco_progress_end(void)
     cco_progress_thread_stop();
 }
 
-bool cco_progress_all(void)
-{
-    const bool moved = cco_queue_progress(true);
-    cco_mpi_progress();
-    return moved;
-}
-
 static void progress_move(void)
 {
-    cco_progress_all();
+    cco_queue_progress(true);
+    cco_mpi_progress();
     CCO_OBSERVE(poll, ());
 }
 

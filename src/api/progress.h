@@ -56,8 +56,4 @@ void cco_progress_start(void);
 /* Before MPI_Finalize, or in it: no thread is left. */
 void cco_progress_end(void);
 
-/* Polls everything that is under way, in a thread that may call the MPI.  True if something of ours
- * moved. */
-bool cco_progress_all(void);
-
 #endif

@@ -29,7 +29,8 @@
 #include "progress/queue.h"
 #include "tune/topology.h"
 
-cco_choice *cco_split_choice(cco_comm *state, const cco_call *call)
+/* The rule that a begin goes by; the state is ready. */
+static cco_choice *split_choice(cco_comm *state, const cco_call *call)
 {
     return cco_comm_needs_bytes(state, call->coll)
                ? cco_choose_by_call(state, call, cco_bytes(call, state->rank, state->size))
@@ -61,7 +62,7 @@ static decision split_decide(const cco_call *call)
         cco_fact_begins();
         return d;
     }
-    d.choice = cco_split_choice(d.state, call);
+    d.choice = split_choice(d.state, call);
     d.way = d.choice->way;
     if (cco_has_paths(d.state, &d.way))
         d.begin = cco_path_of_begin(d.state, &d.way, call);

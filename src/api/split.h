@@ -19,9 +19,6 @@ static inline bool cco_begin_is_plain(void)
            !cco_our_requests_any();
 }
 
-/* The rule that a begin goes by; the state is ready. */
-cco_choice *cco_split_choice(cco_comm *state, const cco_call *call);
-
 /* Begins a call, with copies of what the MPI may read until the end; records it. */
 int cco_begin(const cco_call *call, MPI_Request *request);
 

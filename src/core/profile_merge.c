@@ -135,7 +135,7 @@ void cco_profile_part_begin(void)
     part.table = mine;
 }
 
-void cco_profile_part_merge(MPI_Comm comm)
+static void profile_merge_part(MPI_Comm comm)
 {
     if (part.table == NULL)
         return;
@@ -174,7 +174,7 @@ cco_rows cco_profile_merge(MPI_Comm world, double wall_s, cco_timelines *timelin
     cco_rows_merge(comm, &rows);
     cco_members_gather(comm, members);
     *timelines = merge_timelines(comm, wall_s);
-    cco_profile_part_merge(comm);
+    profile_merge_part(comm);
     cco_service_merge(more, comm);
     PMPI_Comm_free(&comm);
     return rows;

@@ -40,9 +40,6 @@ typedef struct cresta_profile_part_table {
 /* In MPI_Init with a profile, collective over MPI_COMM_WORLD. */
 void cco_profile_part_begin(void);
 
-/* In MPI_Finalize, collective over `comm`, which has the same ranks. */
-void cco_profile_part_merge(MPI_Comm comm);
-
 /* The member, after others; nothing where there is no part, or it has not been merged. */
 void cco_profile_part_put(FILE *file);
 

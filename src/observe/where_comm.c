@@ -73,7 +73,7 @@ static void find_members(cco_where_comm *w, MPI_Comm comm)
     free(theirs);
 }
 
-cco_where_comm *cco_where_comm_of(cco_comm *state)
+static cco_where_comm *where_comm_of(cco_comm *state)
 {
     if (state == NULL)
         return NULL;
@@ -94,7 +94,7 @@ cco_where_comm *cco_where_comm_of(cco_comm *state)
 cco_where_comm *cco_where_comm_of_handle(MPI_Comm comm)
 {
     cco_comm *state = cco_comm_find(comm);
-    return cco_where_comm_of(state != NULL ? state : cco_comm_create(comm));
+    return where_comm_of(state != NULL ? state : cco_comm_create(comm));
 }
 
 /* If it has been made: threads may send and receive on one communicator at the same time. */
@@ -124,7 +124,7 @@ const char *cco_where_op_name(MPI_Op op)
 static cco_open_call stay_of(cco_comm *state, const cco_call *call, cco_open_call_kind kind)
 {
     const cco_coll_info *info = &cco_coll_infos[call->coll];
-    cco_where_comm *w = cco_where_comm_of(state);
+    cco_where_comm *w = where_comm_of(state);
     const bool sized = info->properties & CCO_SIZED && !state->inter;
     cco_open_call stay = cco_open_call_of(kind, info->mpi_name, w);
     stay.number = ++w->number;
@@ -152,7 +152,7 @@ static void where_comm_met(MPI_Comm comm, cco_coll coll)
 
 static void where_comm_named(cco_comm *state)
 {
-    cco_where_comm *w = cco_where_comm_of(state);
+    cco_where_comm *w = where_comm_of(state);
     state->watched |= CCO_WATCHED_WHERE;
     cco_where_lock(true);
     w->id = state->number;

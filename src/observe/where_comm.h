@@ -24,7 +24,6 @@ typedef struct cco_where_comm {
 
 /* That of a communicator, made when it is first asked for: before calls of several threads, or in a
  * collective, which one thread at a time may be in there.  NULL where there can be none.  Local. */
-cco_where_comm *cco_where_comm_of(cco_comm *state);
 cco_where_comm *cco_where_comm_of_handle(MPI_Comm comm);
 
 /* Into a send, receive or probe `name`, or a wait for requests: a constant, without MPI_.  `to`,
