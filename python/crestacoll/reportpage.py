@@ -64,13 +64,15 @@ def headline(sources):
         if s.kind == "profile" and s.data.get("calls", {}).get("list"):
             name, where = next(mpitime.lines_of_calls(s.data, 1))[:2]
             share = mpitime.share_in_mpi(s.data)
-            return f"{share} of the run passes in MPI, most of it in {name} at {where}."
+            return (f"{share} of the run passes in MPI; MPI_{name} at {where} takes the largest"
+                    " part of it.")
     for s in sources:
         if s.kind == "profile" and s.data["records"]:
             most = next(iter(profiles.shares(s.data, lambda r: (profiles.label(r), name_of(r)))))
             inside = profiles.percent(profiles.total_us(s.data), s.data["wall_s"] * 1e6)
             where = f"{most[0]} on {most[1]}"
-            return f"{inside} of the run passes in collectives, most of it in {where}."
+            return (f"{inside} of the run passes in collectives; {where} takes the largest part of"
+                    " it.")
     for s in sources:
         if s.kind == "io":
             return iosection.headline(s.data)

@@ -45,7 +45,8 @@ def page_of(*files):
 def test_one_page_of_all(page):
     text = html.unescape(re.sub("<[^>]*>", " ", page))
     for said in (
-        "34.7 % of the run passes in collectives, most of it in allreduce on MPI_COMM_WORLD (4).",
+        "34.7 % of the run passes in collectives; allreduce on MPI_COMM_WORLD (4) takes the largest"
+        " part of it.",
         "Figure 3: time of alltoall",
         "Figure 4: time of allreduce",
         "time of bcast",
