@@ -378,17 +378,19 @@ static void show_schedules(const cco_algo *algo, const world_case *c)
 }
 
 /* What an algorithm costs, in cases that differ in what matters to one or another.  The largest
- * size is a limit at which groups of nodes change theirs (groups.c). */
+ * size is a limit at which groups of nodes change theirs (groups.c), the largest number of ranks
+ * one at which exchanges have a second round. */
 static void show_counts(const cco_algo *algo, cco_coll coll)
 {
-    static const int ranks[] = {1, 2, 3, 4, 5, 7, 8, 13}, sizes[] = {1, 3, 1000, 2048};
+    static const int ranks[] = {1, 2, 3, 4, 5, 7, 8, 13, 33}, sizes[] = {1, 3, 1000, 2048};
     const unsigned properties = cco_coll_infos[coll].properties;
     for (size_t i = 0; i < sizeof ranks / sizeof ranks[0]; i++) {
         world_case any = {.coll = coll, .p = ranks[i], .commutative = true};
         any.nodes = knows_nodes(algo, coll) ? 3 : 0;
         any.graph = world_graph_for(algo, &any, SHOWN);
-        for (int k = 0; k < (any.nodes != 0 ? 4 : 3); k++)
-            for (int variant = 0; variant < 8; variant++) {
+        const bool many = ranks[i] > 32; /* costly */
+        for (int k = many ? 2 : 0; k < (any.nodes != 0 && !many ? 4 : 3); k++)
+            for (int variant = 0; variant < (many ? 1 : 8); variant++) {
                 world_case c = any;
                 c.n = sizes[k];
                 c.root = variant & 1 ? ranks[i] / 2 : 0;
