@@ -48,7 +48,7 @@ def test_a_page_has_what_the_help_says(share):
     text = " ".join(done.stdout.split())
     for words in ("SYNOPSIS crestacoll run [OPTIONS] -- COMMAND...",
                   "EXAMPLES crestacoll run --impl '*=nonblock' -- mpirun -n 2 ./app input.dat",
-                  "--profile FILE Count and time every collective",
+                  "--profile FILE Count and time the program's calls of the MPI",
                   "124 the command ended with 0, but no rank loaded crestacoll",
                   "SEE ALSO crestacoll(1)"):
         assert words in text, text

@@ -211,7 +211,7 @@ WHOLE = re.compile(r"```c\n(/\* SPDX.*?)```", re.DOTALL)  # a whole file
 
 def test_files_that_pages_show_compile(both, tmp_path):
     """Those of files that are not there, such as made-up models (check_docs.py has the others)."""
-    include = [ROOT / name for name in ("src", "fortran", "include")]
+    include = [ROOT / name for name in ("src", "generated", "fortran", "include")]
     flags = ["-std=gnu11", "-Wall", "-Wextra", "-Werror", *(f"-I{path}" for path in include)]
     made = []
     for path in files(".md"):
