@@ -22,8 +22,9 @@ void cco_mpi_progress_end(void);
 int cco_mpi_progress(void);
 int cco_mpi_progress_all(void);
 
-/* In MPI_Init, collective, if the job asks for something: finds out whether this node has more
- * ranks than cores they may use, and who they are (core/proc.h). */
+/* In MPI_Init, where the job asks for something; collective.  Compares the number of ranks on this
+ * node with that of the cores that they may use, and stores which processes they are (core/proc.h).
+ */
 void cco_wait_begin(void);
 
 #endif
