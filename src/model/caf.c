@@ -85,8 +85,8 @@ static int model_caf_run_kept(own *o, cco_comm *state, const cco_way *way, const
     const char *why = model_caf_keep(o, state, via);
     if (why != NULL)
         return cco_run_fallback(way, state, call, why);
-    const cco_scheduled *own = &o->kept[via].streams.scheduled;
-    const int rc = cco_scheduled_run(&o->kept[via].streams.scheduled, state, way, call);
+    cco_scheduled *own = &o->kept[via].streams.scheduled;
+    const int rc = cco_scheduled_run(own, state, way, call);
     return rc != MPI_SUCCESS ? cco_scheduled_raise(own, state, call->coll, rc) : rc;
 }
 
@@ -104,9 +104,8 @@ static int model_caf_run_made(own *o, cco_comm *state, const cco_way *way, const
     if (why != NULL)
         return cco_run_fallback(way, state, call, why);
     cco_stream_model_open(&o->made[via], &area.area, via == GET, state);
-    const cco_scheduled *own = &o->made[via].scheduled;
-    const int rc = cco_scheduled_fail(own, state,
-                                      cco_scheduled_run(&o->made[via].scheduled, state, way, call));
+    cco_scheduled *own = &o->made[via].scheduled;
+    const int rc = cco_scheduled_fail(own, state, cco_scheduled_run(own, state, way, call));
     cco_stream_model_close(&o->made[via]);
     cco_caf_free(&area);
     return rc != MPI_SUCCESS ? cco_comm_raise(state, call->coll, rc) : rc;

@@ -169,13 +169,6 @@ static cco_plan *copy_of(const cco_problem *q)
     return plan;
 }
 
-/* True where elements are larger than the unit of the problem: an algorithm that cuts elsewhere
- * fails, and that is no fault of its. */
-static bool may_cut_elements(const cco_problem *q)
-{
-    return q->layouts[CCO_IN].size > q->unit || q->layouts[CCO_OUT].size > q->unit;
-}
-
 /* CRESTA_DEBUG=check: a schedule that is wrong is not run. */
 static int plan_check(const cco_sched *s, const cco_algo *algo, const cco_problem *q)
 {
@@ -219,19 +212,22 @@ int cco_plan_schedule(const cco_algo *algo, const cco_problem *q, cco_sched **ma
 static int plan_build(cco_plan *plan, const cco_plans *plans, const cco_algo *algo)
 {
     cco_sched *s;
-    int rc = cco_plan_schedule(algo, &plan->problem, &s);
+    cco_problem *q = &plan->problem;
+    q->empties = plans->transport->empties;
+    int rc = cco_plan_schedule(algo, q, &s);
     plan->algo = algo;
     if (rc == MPI_SUCCESS) {
         plan->scratch = s->scratch;
-        if (plan->problem.nodes != NULL)
-            plan->sends = sends_of(s, plan->problem.nodes);
+        if (q->nodes != NULL)
+            plan->sends = sends_of(s, q->nodes);
         plan->engine = cco_engine_new(s, plans->transport, plans->shared);
         plan->memory += (size_t)s->count * sizeof *s->steps;
         rc = plan->engine != NULL ? MPI_SUCCESS : MPI_ERR_NO_MEM;
         if (plan->engine == NULL && !cco_engine_able(s, plans->transport))
             rc = MPI_ERR_UNSUPPORTED_OPERATION;
-    } else if (rc == MPI_ERR_INTERN && may_cut_elements(&plan->problem)) {
-        rc = MPI_SUCCESS; /* without an engine: the data have to be packed */
+    } else if (rc == MPI_ERR_INTERN &&
+               (q->layouts[CCO_IN].size > q->unit || q->layouts[CCO_OUT].size > q->unit)) {
+        rc = MPI_SUCCESS; /* cut inside an element: without an engine, the data have to be packed */
     }
     cco_sched_free(s);
     return rc;

@@ -289,7 +289,8 @@ static int scheduled_run_again(cco_scheduled *own, cco_cached_call *cached, cons
     count_sends(own, plan, false);
     const int rc = base[CCO_TMP] != NULL ? cco_engine_run(plan->engine, &cached->binding)
                                          : cco_scheduled_give_up(own, MPI_ERR_NO_MEM);
-    cco_workspace_trim(&own->workspace);
+    if (rc == MPI_SUCCESS)
+        cco_workspace_trim(&own->workspace);
     return rc;
 }
 
@@ -308,7 +309,8 @@ static int scheduled_run_new(cco_scheduled *own, cco_cached_call *cached, cco_co
         rc = MPI_ERR_TRUNCATE;
     if (rc == MPI_SUCCESS)
         cco_cached_call_write(cached, own->plans.drops, way, &bound, plan);
-    cco_workspace_trim(&own->workspace);
+    if (rc == MPI_SUCCESS)
+        cco_workspace_trim(&own->workspace);
     return rc;
 }
 
@@ -326,9 +328,14 @@ static int run_once_more(const cco_repeat *again, const void *sendbuf, void *rec
     return rc != MPI_SUCCESS ? cco_scheduled_raise(again->own, state, whole.coll, rc) : rc;
 }
 
-int cco_scheduled_fail(const cco_scheduled *own, cco_comm *state, int error)
+int cco_scheduled_fail(cco_scheduled *own, cco_comm *state, int error)
 {
     cco_unlike *unlike = own->unlike;
+    if (error == MPI_SUCCESS)
+        return error;
+    cco_workspace_leave(&own->workspace);
+    own->counts = NULL;
+    own->counts_room = 0;
     if (unlike == NULL || !(unlike->met || unlike->heard))
         return error;
     if (unlike->met)
@@ -338,7 +345,7 @@ int cco_scheduled_fail(const cco_scheduled *own, cco_comm *state, int error)
     return error;
 }
 
-int cco_scheduled_raise(const cco_scheduled *own, cco_comm *state, cco_coll coll, int error)
+int cco_scheduled_raise(cco_scheduled *own, cco_comm *state, cco_coll coll, int error)
 {
     return cco_comm_raise(state, coll, cco_scheduled_fail(own, state, error));
 }
@@ -352,7 +359,7 @@ static int scheduled_count_call(const cco_scheduled *own)
 int cco_scheduled_repeat(const cco_repeat *again, const void *sendbuf, void *recvbuf,
                          const cco_call *call)
 {
-    const cco_scheduled *own = again->own;
+    cco_scheduled *own = again->own;
     const int rc = scheduled_count_call(own);
     if (rc != MPI_SUCCESS)
         return cco_comm_raise(again->state, again->cached->call.coll, rc);

@@ -43,10 +43,10 @@ int cco_scheduled_run(cco_scheduled *own, cco_comm *state, const cco_way *way,
 
 /* The end of a call with an error, before the program's handler may take over: if the ranks made
  * unlike calls, says so, and the communicator is of no use from now on.  Returns the error. */
-int cco_scheduled_fail(const cco_scheduled *own, cco_comm *state, int error);
+int cco_scheduled_fail(cco_scheduled *own, cco_comm *state, int error);
 
 /* cco_scheduled_fail that also calls the program's error handler. */
-int cco_scheduled_raise(const cco_scheduled *own, cco_comm *state, cco_coll coll, int error);
+int cco_scheduled_raise(cco_scheduled *own, cco_comm *state, cco_coll coll, int error);
 
 /* Runs a call that the communicator remembers (core/comm.h). */
 int cco_scheduled_repeat(const cco_repeat *again, const void *sendbuf, void *recvbuf,
@@ -63,7 +63,7 @@ static inline bool cco_scheduled_holds(const cco_scheduled *own, const cco_cache
  * made where calls are remembered, so none of its messages are counted. */
 static inline int cco_scheduled_rerun(const cco_repeat *again, const void *sendbuf, void *recvbuf)
 {
-    const cco_scheduled *own = again->own;
+    cco_scheduled *own = again->own;
     cco_comm *state = again->state;
     cco_cached_call *cached = again->cached;
     char **base = cached->binding.base;

@@ -4,6 +4,8 @@
 #ifndef CCO_WORKSPACE_H
 #define CCO_WORKSPACE_H
 
+#include <string.h>
+
 #include "mpi/mpi_compat.h"
 #include "sched/engine.h"
 
@@ -51,6 +53,14 @@ static inline void cco_workspace_trim(cco_workspace *workspace)
     const size_t *room = workspace->room;
     if ((room[0] | room[1] | room[2]) > CCO_WORKSPACE_LARGE)
         cco_workspace_drop(workspace, CCO_WORKSPACE_LARGE);
+}
+
+/* After an error, the MPI may still read and write them for messages that were given up: they are
+ * not freed, and not used again. */
+static inline void cco_workspace_leave(cco_workspace *workspace)
+{
+    memset(workspace->memory, 0, sizeof workspace->memory);
+    memset(workspace->room, 0, sizeof workspace->room);
 }
 
 void cco_workspace_free(cco_workspace *workspace);

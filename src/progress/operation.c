@@ -190,6 +190,9 @@ void cco_operation_end(cco_operation *o)
     if (o->ending.run != NULL)
         o->ending.run(o->ending.data, o->rc);
     cco_operation_drop(o);
-    cco_workspace_trim(&o->own.workspace);
+    if (o->rc != MPI_SUCCESS)
+        cco_workspace_leave(&o->own.workspace);
+    else
+        cco_workspace_trim(&o->own.workspace);
     __atomic_store_n(&o->ended, true, __ATOMIC_RELEASE);
 }

@@ -78,24 +78,14 @@ static void engine_add_locals(cco_engine *e, const cco_sched *s, span steps)
 }
 
 /* Notifications go first: those of a round say nothing of its puts. */
-static bool engine_is_early(cco_step_kind kind)
-{
-    return kind == CCO_STEP_EXPOSE || kind == CCO_STEP_NOTIFY;
-}
-
-static bool engine_is_late(cco_step_kind kind)
-{
-    return kind == CCO_STEP_PUT || kind == CCO_STEP_GET || kind == CCO_STEP_AWAIT;
-}
-
-static void add_remotes(cco_engine *e, const cco_sched *s, span steps,
-                        bool (*wanted)(cco_step_kind kind))
+static void add_remotes(cco_engine *e, const cco_sched *s, span steps, bool early)
 {
     const cco_span nothing = {.n = 0};
     for (int i = steps.first; i < steps.end; i++) {
         const cco_step *step = &s->steps[i];
         const cco_span data = step->kind == CCO_STEP_GET ? step->b : step->a;
-        if (wanted(step->kind))
+        const bool first = step->kind == CCO_STEP_EXPOSE || step->kind == CCO_STEP_NOTIFY;
+        if (step->kind >= CCO_STEP_EXPOSE && first == early)
             *engine_add(e) = (task){.kind = TASK_REMOTE,
                                     .step = (unsigned char)step->kind,
                                     .peer = step->peer,
@@ -112,14 +102,6 @@ static bool sends_first(const cco_sched *s, span steps)
     return true;
 }
 
-static bool has_locals(const cco_sched *s, span steps)
-{
-    for (int i = steps.first; i < steps.end; i++)
-        if (s->steps[i].kind == CCO_STEP_REDUCE || s->steps[i].kind == CCO_STEP_COPY)
-            return true;
-    return false;
-}
-
 /* Returns how many steps of the round are messages or one-sided. */
 static int arrange_round(cco_engine *e, const cco_sched *s, span steps)
 {
@@ -129,13 +111,16 @@ static int arrange_round(cco_engine *e, const cco_sched *s, span steps)
     add_messages(e, s, steps, !sends);
     const bool messages = e->next > before;
     const task *remotes = e->next;
-    add_remotes(e, s, steps, engine_is_early);
-    add_remotes(e, s, steps, engine_is_late);
+    add_remotes(e, s, steps, true);
+    add_remotes(e, s, steps, false);
     e->remotes = e->remotes || e->next > remotes;
     const int started = (int)(e->next - before);
-    if (messages && e->transport->sends_in_tests && has_locals(s, steps))
-        engine_add(e)->kind = TASK_SEND_OFF;
+    task *off = messages && e->transport->sends_in_tests ? engine_add(e) : NULL;
+    if (off != NULL)
+        off->kind = TASK_SEND_OFF;
     engine_add_locals(e, s, steps);
+    if (off != NULL && e->next == off + 1)
+        e->next = off; /* there is none */
     engine_add(e)->kind = started > 0 ? TASK_WAIT : TASK_PASS;
     return started;
 }
@@ -172,20 +157,11 @@ static int engine_arrange(cco_engine *e, const cco_sched *s)
 
 static bool is_able(const cco_transport *transport, cco_step_kind kind)
 {
-    switch (kind) {
-    case CCO_STEP_EXPOSE:
-        return transport->expose != NULL;
-    case CCO_STEP_PUT:
-        return transport->put != NULL;
-    case CCO_STEP_GET:
-        return transport->get != NULL;
-    case CCO_STEP_NOTIFY:
-        return transport->notify != NULL;
-    case CCO_STEP_AWAIT:
-        return transport->await != NULL;
-    default:
-        return true;
-    }
+    return (kind != CCO_STEP_EXPOSE || transport->expose != NULL) &&
+           (kind != CCO_STEP_PUT || transport->put != NULL) &&
+           (kind != CCO_STEP_GET || transport->get != NULL) &&
+           (kind != CCO_STEP_NOTIFY || transport->notify != NULL) &&
+           (kind != CCO_STEP_AWAIT || transport->await != NULL);
 }
 
 bool cco_engine_able(const cco_sched *s, const cco_transport *transport)

@@ -53,25 +53,21 @@ static cco_span data_of(const merge *m, const piece *p)
     return sched_merge_placed(m, p->part, p->sends ? step->a : step->b);
 }
 
-static int sched_merge_turn_of(const cco_sched *s, int peer)
-{
-    return (peer + s->size - s->rank) % s->size;
-}
-
 static void add_round(merge *m, int part, int first, int end, int level, int phase)
 {
     const cco_merge_part *one = &m->parts[part];
+    const cco_sched *s = one->sched;
     for (int i = first; i < end; i++) {
-        const cco_step *step = &one->sched->steps[i];
+        const cco_step *step = &s->steps[i];
         const bool message = cco_step_is_message(step);
-        m->pieces[m->count++] = (piece){
-            .level = message ? one->levels[i] : level,
-            .phase = message ? WITH_MESSAGES : phase,
-            .peer = message ? step->peer : -1,
-            .turn = message ? sched_merge_turn_of(one->sched, step->peer) : -1,
-            .sends = step->kind == CCO_STEP_SEND,
-            .part = part,
-            .step = i};
+        m->pieces[m->count++] = (piece){.level = message ? one->levels[i] : level,
+                                        .phase = message ? WITH_MESSAGES : phase,
+                                        .peer = message ? step->peer : -1,
+                                        .turn = message ? (step->peer + s->size - s->rank) % s->size
+                                                        : -1,
+                                        .sends = step->kind == CCO_STEP_SEND,
+                                        .part = part,
+                                        .step = i};
     }
 }
 

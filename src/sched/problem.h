@@ -41,11 +41,12 @@ typedef struct cco_problem {
     size_t unit;  /* data may be cut at multiples of this: an element in reductions, else 1 */
     cco_side in, out; /* in place, `in` lies where the data are: nothing else need know */
     const size_t
-        *counts; /* if an algorithm asks (algo.h), else NULL: bytes of every rank's block;
-                    of an alltoallv what each rank of this node gives to all ranks, and
-                    then what it takes, on the first rank of the node; on others of them
-                    alone; of neighbors the same of ranks of other nodes (neighbor_counts.h) */
-    bool pieces; /* messages to other nodes go in pieces (node_map.h), as hier has them */
+        *counts;  /* if an algorithm asks (algo.h), else NULL: bytes of every rank's block;
+                     of an alltoallv what each rank of this node gives to all ranks, and
+                     then what it takes, on the first rank of the node; on others of them
+                     alone; of neighbors the same of ranks of other nodes (neighbor_counts.h) */
+    bool pieces;  /* messages to other nodes go in pieces (node_map.h), as hier has them */
+    bool empties; /* some messages have no bytes: they end a wait for others (transport.h) */
     const cco_node_map *nodes; /* of the ranks, where the model tells them; NULL: it does not */
     const cco_neighbors *near; /* of this rank, in neighborhood collectives; else NULL */
     const cco_layout *layouts; /* CCO_IN, CCO_OUT and CCO_TMP first */

@@ -19,6 +19,7 @@ cco_sched *cco_sched_new(const cco_problem *q)
     s->size = q->size;
     s->unit = q->unit;
     s->map = q->pieces ? q->nodes : NULL;
+    s->empties = q->empties && q->near != NULL;
     s->error = MPI_SUCCESS;
     return s;
 }
@@ -122,17 +123,19 @@ static size_t sched_piece_of(const cco_sched *s, int rank, size_t n)
 
 static void add_message(cco_sched *s, cco_step_kind kind, int peer, cco_span data)
 {
-    if (data.n == 0 || !is_peer(s, peer))
+    if ((data.n == 0 && !s->empties) || !is_peer(s, peer))
         return;
     const int rank = sched_rank_of(s, peer);
     const size_t piece = sched_piece_of(s, rank, data.n);
-    for (size_t at = 0, n; at < data.n; at += n) {
+    size_t at = 0, n;
+    do {
         n = data.n - at < piece ? data.n - at : piece;
         const cco_span part = cco_part(s, data, at, n);
         cco_step step = {.kind = kind, .peer = rank};
         *(kind == CCO_STEP_SEND ? &step.a : &step.b) = part;
         sched_add(s, step);
-    }
+        at += n;
+    } while (at < data.n);
 }
 
 void cco_send(cco_sched *s, int peer, cco_span from)

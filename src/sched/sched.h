@@ -30,8 +30,8 @@ typedef struct cco_span {
 } cco_span;
 
 /* Sends to, or receives from, another rank.  Between two ranks the messages of a collective match
- * in the order of rounds, and within a round in the order of calls.  An empty span is no message.
- */
+ * in the order of rounds, and within a round in the order of calls.  An empty span is no message,
+ * but of neighbors it is one where the problem has `empties`. */
 void cco_send(cco_sched *s, int peer, cco_span from);
 void cco_recv(cco_sched *s, int peer, cco_span to);
 

@@ -34,6 +34,7 @@ struct cco_sched {
     const cco_layout *layouts;
     int rank, size;
     uint64_t stamp;          /* of the call (core/stamp.h), without bytes if ranks have others, */
+    bool empties;            /* an empty message is one, too */
     size_t unit;             /* of the problem, */
     const cco_node_map *map; /* and its nodes */
     const cco_group *group;  /* peers are places in it; NULL: ranks */

@@ -39,6 +39,7 @@ typedef struct cco_transport {
     bool tests_mpi; /* every test is one of the MPI, which may yield the core itself */
     bool words;     /* in a copy of 8 bytes, the engine need not call `copy`, nor `reduce` where the
                        operation has a kernel */
+    bool empties;   /* only a message says that no other comes: neighbors send empty ones */
     bool sends_in_tests; /* messages leave in tests, not when they are started */
     /* A transfer for a schedule with at most `messages` in a round, one-sided steps counted as
      * such; NULL when memory runs out. `shared` is what the transfers of one communicator have in

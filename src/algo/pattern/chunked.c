@@ -3,6 +3,7 @@
 #include "algo/pattern/chunked.h"
 
 #include "algo/pattern/blocks.h"
+#include "sched/step.h"
 
 enum { DISTANCE, RANDOM, XOR }; /* order */
 
@@ -22,11 +23,14 @@ static unsigned pattern_chunked_shuffled(unsigned x, unsigned n, unsigned key)
     return x;
 }
 
-/* Chunk `i` of a block; nothing if the block is shorter. */
-static cco_span chunk_of(cco_sched *s, const cco_problem *q, cco_span block, size_t i, long chunk)
+/* Chunk `i` of a block; nothing if the block is shorter.  `*ends`: an empty message says so, since
+ * the chunk before is a whole one, as a longer block has it. */
+static cco_span chunk_of(cco_sched *s, const cco_problem *q, cco_span block, size_t i, long chunk,
+                         bool *ends)
 {
-    const bool has = i < cco_pieces(q, block.n, chunk);
-    return has ? cco_piece(s, q, block, i, chunk) : cco_part(s, block, 0, 0);
+    const size_t pieces = cco_pieces(q, block.n, chunk);
+    *ends = q->empties && i == pieces && i > 0 && cco_pieces(q, block.n + 1, chunk) > i;
+    return i < pieces ? cco_piece(s, q, block, i, chunk) : cco_part(s, block, 0, 0);
 }
 
 /* Chunk by chunk and turn by turn: all ranks have their messages in one order, so that the first of
@@ -47,10 +51,13 @@ void cco_chunked_exchange(cco_sched *s, const cco_problem *q, long chunk, long o
             const int from = order == XOR ? me ^ k : (me - far + p) % p;
             if (to >= p)
                 continue;
-            const cco_span give = chunk_of(s, q, cco_block(q, &q->in, to), i, chunk);
-            const cco_span get = chunk_of(s, q, cco_block(q, &q->out, from), i, chunk);
+            bool gives, gets;
+            const cco_span give = chunk_of(s, q, cco_block(q, &q->in, to), i, chunk, &gives);
+            const cco_span get = chunk_of(s, q, cco_block(q, &q->out, from), i, chunk, &gets);
             cco_round(s);
+            s->empties = gives;
             cco_send(s, to, give);
+            s->empties = gets;
             cco_recv(s, from, get);
             any = any || give.n + get.n > 0;
         }

@@ -306,6 +306,7 @@ const cco_transport cco_transport_p2p = {
     .run = p2p_run,
     .tests_mpi = true,
     .words = true,
+    .empties = true,
     .open = p2p_open_transfer,
     .close = free,
     .stamp = p2p_stamp,
