@@ -15,8 +15,9 @@ subroutine REFUSED(coll, length, plainly, sendbuf, sendcount, sendtype, sendcoun
     implicit none
     INCLUDE_MPI
     character(kind=c_char) :: coll(*)
-    integer(c_int), value :: length, plainly, sendcount, sendtype, recvcount, recvtype, ranks, op, &
-        root, comm
+    integer(c_int), value :: length, plainly, sendtype, recvtype, ranks, op, comm
+    ! Not by value: gfortran 12 with -fsanitize=address gives internal procedures garbage for those.
+    integer(c_int) :: sendcount, recvcount, root
     integer(c_int) :: sendbuf(*), sendcounts(*), senddispls(*), sendtypes(*), recvbuf(*), &
         recvcounts(*), recvdispls(*), recvtypes(*), ierr
     HANDLE(MPI_Datatype) :: st, rt, sts(ranks), rts(ranks)

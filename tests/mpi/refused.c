@@ -69,11 +69,12 @@ static void handler(MPI_Comm *comm, int *code, ...)
 
 #ifdef FORTRAN
 /* tests/fortran/refused.F90, once for each binding. */
-typedef void maker(const char *coll, int length, int plainly, const void *sendbuf, int sendcount,
-                   MPI_Fint sendtype, const int *sendcounts, const int *senddispls,
-                   const MPI_Fint *sendtypes, void *recvbuf, int recvcount, MPI_Fint recvtype,
-                   const int *recvcounts, const int *recvdispls, const MPI_Fint *recvtypes,
-                   int ranks, MPI_Fint op, int root, MPI_Fint comm, int *error);
+typedef void maker(const char *coll, int length, int plainly, const void *sendbuf,
+                   const int *sendcount, MPI_Fint sendtype, const int *sendcounts,
+                   const int *senddispls, const MPI_Fint *sendtypes, void *recvbuf,
+                   const int *recvcount, MPI_Fint recvtype, const int *recvcounts,
+                   const int *recvdispls, const MPI_Fint *recvtypes, int ranks, MPI_Fint op,
+                   const int *root, MPI_Fint comm, int *error);
 maker refused_mpif, refused_usempi, refused_f08;
 intptr_t place_mpif(void), place_usempi(void), place_f08(void);
 
@@ -100,10 +101,10 @@ static int make_call(const struct call *q, bool plainly)
         types[1][i] = MPI_Type_c2f(q->recvtypes[i]);
     }
     bindings[binding].make(coll_names[q->coll], (int)strlen(coll_names[q->coll]), plainly,
-                           buffer_of(q->sendbuf), q->sendcount, MPI_Type_c2f(q->sendtype),
+                           buffer_of(q->sendbuf), &q->sendcount, MPI_Type_c2f(q->sendtype),
                            q->sendcounts, q->senddispls, types[0], buffer_of(q->recvbuf),
-                           q->recvcount, MPI_Type_c2f(q->recvtype), q->recvcounts, q->recvdispls,
-                           types[1], size, MPI_Op_c2f(q->op), q->root,
+                           &q->recvcount, MPI_Type_c2f(q->recvtype), q->recvcounts, q->recvdispls,
+                           types[1], size, MPI_Op_c2f(q->op), &q->root,
                            q->comm == freed ? freed_number : MPI_Comm_c2f(q->comm), &error);
     return error;
 }
