@@ -34,13 +34,6 @@ static int api_exchange_wrong(const cco_comm *state, const cco_exchange_sends *s
     return MPI_SUCCESS;
 }
 
-/* The state of an intracommunicator, which is set up; NULL for others. */
-static cco_comm *api_exchange_state_of(MPI_Comm comm)
-{
-    cco_process_enter();
-    return comm != MPI_COMM_NULL ? cco_prepare(comm) : NULL;
-}
-
 /* Why this rank takes part in no more exchanges, which its communicator learns as well. */
 static int api_exchange_failed(cco_comm *state, const cco_exchanges *exchanges)
 {
@@ -58,7 +51,8 @@ static cco_exchange_call *api_exchange_next(const char *caller, const cco_exchan
                                             int *sources, int *elements, MPI_Comm comm, int *rc)
 {
     MPI_Aint low;
-    cco_comm *state = api_exchange_state_of(comm);
+    cco_process_enter();
+    cco_comm *state = comm != MPI_COMM_NULL ? cco_prepare(comm) : NULL; /* of intracommunicators */
     if (state == NULL) {
         *rc = cco_lists_refuse(comm, MPI_ERR_COMM);
         return NULL;

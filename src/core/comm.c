@@ -226,6 +226,8 @@ cco_comm *cco_comm_look_up(MPI_Comm comm)
 int cco_comm_free_begins(const MPI_Comm *comm)
 {
     const int before = freed.count;
+    if (comm != NULL && cco_is_intra(*comm))
+        cco_service_end_name(*comm);
     if (__atomic_load_n(&keyval, __ATOMIC_ACQUIRE) == MPI_KEYVAL_INVALID || comm == NULL)
         return before;
     freed.comms[before % FREED] = *comm; /* it grows if error handlers do not come back */
@@ -308,7 +310,7 @@ static int comm_mark_refused(const cco_comm_mark *mark, const cco_comm *state, c
     const unsigned other = mark->before & CCO_MARK_FREE;
     const bool left = other == CCO_MARK_FREE; /* meanwhile */
     cco_say("two threads of rank %d are in %s%s and MPI_%s of communicator '%s' at once; the"
-            " standard forbids it (MPI 4.1, 6.14 and 11.6.2)",
+            " standard forbids it (MPI 4.1, sections 6.14 and 11.6.2)",
             state->rank, left ? "a collective" : "MPI_", left ? "" : cco_coll_infos[other].mpi_name,
             cco_coll_infos[coll].mpi_name, state->name);
     return cco_raise_said(state->comm, MPI_ERR_OTHER);
@@ -341,10 +343,7 @@ int cco_comm_enter(cco_comm_mark *mark, cco_comm *state, cco_coll coll)
             mark->before = cco_mark_of_thread(CCO_MARK_FREE);
             return MPI_SUCCESS;
         }
-    if (!comm_mark_is_own(mark))
-        return comm_mark_refused(mark, state, coll);
-    cco_mark_held = mark->word;
-    return MPI_SUCCESS;
+    return cco_comm_enter_again(mark, state, coll);
 }
 
 int cco_comm_enter_again(cco_comm_mark *mark, cco_comm *state, cco_coll coll)

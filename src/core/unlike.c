@@ -53,8 +53,9 @@ void cco_unlike_tell(const char *name, int rank, int size, const cco_unlike *unl
                 name, size, cco_plural(size), rank, here);
         return;
     }
-    cco_say("the ranks of communicator '%s' (%d rank%s) do not make the same call there (%s):\n"
-            "    rank %d: %s\n    rank %d: %s",
-            name, size, cco_plural(size), sizes ? "MPI_ERR_TRUNCATE" : "MPI_ERR_OTHER", rank, here,
-            unlike->rank, there);
+    const bool own = unlike->rank == rank;
+    cco_say("%s of communicator '%s' (%d rank%s) %s (%s):\n    rank %d: %s\n    rank %d: %s",
+            own ? "a rank" : "the ranks", name, size, cco_plural(size),
+            own ? "gives itself other bytes than it takes" : "do not make the same call there",
+            sizes ? "MPI_ERR_TRUNCATE" : "MPI_ERR_OTHER", rank, here, unlike->rank, there);
 }

@@ -342,6 +342,12 @@ void cco_service_pass(MPI_Comm comm, MPI_Comm via, int tag)
     e->tag = tag;
 }
 
+void cco_service_end_name(MPI_Comm comm)
+{
+    if (entry_of(comm) != NULL)
+        PMPI_Comm_delete_attr(comm, keyval);
+}
+
 void cco_service_forget(MPI_Comm comm)
 {
     entry *e = entry_of(comm);

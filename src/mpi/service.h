@@ -102,6 +102,10 @@ void cco_service_pass(MPI_Comm comm, MPI_Comm via, int tag);
 /* Neither is there any more. */
 void cco_service_forget(MPI_Comm comm);
 
+/* The program frees it: MPICH loses the error of its delete function if an attribute is deleted
+ * after it.  If it is there afterwards, it gets a name in its next set-up. */
+void cco_service_end_name(MPI_Comm comm);
+
 /* This rank takes no further part on a communicator because of an error, which later ones there
  * return: those who wait for it find that out. */
 void cco_service_leave(MPI_Comm comm, int class);

@@ -403,8 +403,7 @@ int cco_bound_pack(const cco_bound *f)
 static int tell_own(const cco_bound *f)
 {
     const cco_problem *q = &f->problem;
-    const cco_unlike own = {.met = true,
-                            .rank = q->rank,
+    const cco_unlike own = {.rank = q->rank,
                             .here = cco_stamp(q->coll, q->root, f->takes),
                             .there = cco_stamp(q->coll, q->root, f->gives)};
     cco_unlike_tell(f->differs->name, q->rank, q->size, &own);

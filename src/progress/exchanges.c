@@ -94,8 +94,9 @@ static void exchanges_release(void *data)
     exchanges_one_user_less(all);
 }
 
-void cco_exchanges_fail(cco_exchanges *all, int error, int lost)
+static void exchanges_fail(void *owner, int error, int lost)
 {
+    cco_exchanges *all = owner;
     int none = MPI_SUCCESS;
     if (__atomic_load_n(&all->error, __ATOMIC_ACQUIRE) != MPI_SUCCESS)
         return;
@@ -105,15 +106,10 @@ void cco_exchanges_fail(cco_exchanges *all, int error, int lost)
     cco_channel_fail(&all->channel, error);
 }
 
-static void exchanges_fail(void *owner, int error, int lost)
-{
-    cco_exchanges_fail(owner, error, lost);
-}
-
 /* The communicator has found it out. */
 static void exchanges_leave(void *what, int error)
 {
-    cco_exchanges_fail(what, error, -1);
+    exchanges_fail(what, error, -1);
 }
 
 int cco_exchanges_error(const cco_exchanges *all, int *lost)
@@ -302,7 +298,7 @@ static bool exchange_calls_move(cco_exchange_call *c, bool *moved)
     *moved = *moved || went_on;
     if (rc == MPI_SUCCESS)
         return over;
-    cco_exchanges_fail(c->of, exchange_calls_cause(c->of, rc), -1);
+    exchanges_fail(c->of, exchange_calls_cause(c->of, rc), -1);
     c->error = cco_exchanges_error(c->of, &lost);
     if (c->runs && !c->x.sent) /* the MPI may still read it */
         c->copied = NULL;

@@ -67,9 +67,6 @@ int cco_exchanges_error(const cco_exchanges *exchanges, int *lost);
  * have ended, and was not taken, is dropped. */
 cco_exchange_call *cco_exchanges_next(cco_exchanges *exchanges);
 
-/* This rank takes part in no more of them, nor does whoever waits for it. */
-void cco_exchanges_fail(cco_exchanges *exchanges, int error, int lost);
-
 /* Its messages are over. */
 void cco_exchange_transport_done(cco_exchange_call *call);
 

@@ -112,8 +112,9 @@ static void tally_say(const cco_tally *t, double wall)
         cco_say("validate: cannot be judged: %llu (elements that are not equal bit by bit, where an"
                 " operation of the program rounds, or the order decides about overflow or NaN)",
                 tally_number(t->unjudged));
-    cco_say("validate: it took %.3g s of %.3g s (%.2g %%) on the rank where it took longest, and at"
-            " most %.3g MiB for copies (CRESTA_VALIDATE_MEMORY is %.4g MiB)",
+    cco_say("validate: checking took at most %.3g s on any rank, of the %.3g s of the run (%.2g"
+            " %%); its copies of data took at most %.3g MiB (CRESTA_VALIDATE_MEMORY allows %.4g"
+            " MiB)",
             t->seconds, wall, wall > 0 ? 100 * t->seconds / wall : 0.0,
             (double)t->most_bytes / 0x1p20, (double)cco_configured.validate_memory / 0x1p20);
 }

@@ -48,6 +48,8 @@ int main(void)
                      .here = cco_stamp(CCO_ALLGATHER, 0, 8),
                      .there = cco_stamp(CCO_ALLGATHER, 0, 4)};
     tell("self", 0, 1, &u);
-    says("communicator 'self' (1 rank) do not");
+    says("a rank of communicator 'self' (1 rank) gives itself other bytes than it takes "
+         "(MPI_ERR_TRUNCATE):\n    rank 0: MPI_Allgather, takes 8 bytes\n"
+         "    rank 0: MPI_Allgather, gives 4 bytes\n");
     return testing_end("test_unlike");
 }
