@@ -207,8 +207,9 @@ static cco_operation *new_operation(cco_operation_pool *pool, cco_comm *state, c
                            .owner = pool};
     cco_unlike *unlike = stream_set != NULL ? &stream_set->stream.unlike : &o->unlike;
     o->p2p = (cco_p2p){.channel = &pool->channel, .watch = &o->watch, .unlike = unlike};
-    if (path == CCO_PATH_NODES && stream_set != NULL) {
-        o->route = (cco_route){map, map->node[state->rank], &stream_set->stream, &o->p2p};
+    if (path == CCO_PATH_NODES) { /* also where a rank is alone on its node: others send as it */
+        cco_stream *streams = stream_set != NULL ? &stream_set->stream : NULL;
+        o->route = (cco_route){map, map->node[state->rank], streams, &o->p2p};
         cco_scheduled_over(&o->own, &cco_transport_route, &o->route, unlike, state);
     } else if (stream_set != NULL)
         cco_scheduled_over(&o->own, &cco_transport_stream, &stream_set->stream, unlike, state);
@@ -226,14 +227,20 @@ static void operation_pool_join(cco_operation **list, cco_operation *more)
     *list = more;
 }
 
-/* An idle operation whose schedules are for this stream set, or for messages.  NULL if there is
- * none. */
-static cco_operation *take_idle(cco_operation_pool *pool, const cco_stream_set *stream_set)
+static bool operation_pool_is_routed(const cco_operation *o)
+{
+    return o->own.plans.transport == &cco_transport_route;
+}
+
+/* An idle operation whose schedules are for this path and stream set.  NULL if there is none. */
+static cco_operation *take_idle(cco_operation_pool *pool, cco_path path,
+                                const cco_stream_set *stream_set)
 {
     if (__atomic_load_n(&pool->back, __ATOMIC_RELAXED) != NULL)
         operation_pool_join(&pool->idle, __atomic_exchange_n(&pool->back, NULL, __ATOMIC_ACQUIRE));
     cco_operation **link = &pool->idle;
-    while (*link != NULL && (*link)->stream_set != stream_set)
+    while (*link != NULL && ((*link)->stream_set != stream_set ||
+                             operation_pool_is_routed(*link) != (path == CCO_PATH_NODES)))
         link = &(*link)->next;
     cco_operation *o = *link;
     if (o == NULL)
@@ -286,7 +293,7 @@ int cco_operation_pool_take(cco_comm *state, cco_path path, cco_operation **take
         return pool->error;
     if (turn.tag < 0)
         return MPI_ERR_OTHER;
-    cco_operation *o = take_idle(pool, turn.stream_set);
+    cco_operation *o = take_idle(pool, path, turn.stream_set);
     if (o == NULL)
         o = new_operation(pool, state, path, turn.stream_set);
     if (o == NULL) {
