@@ -17,9 +17,9 @@ SENTENCES = {
     r" ([\d.]+) % faster",
     "undecided": r"Not enough time",
 }
-AHEAD = re.compile(r"So far (\S+) is ahead, by ([\d.]+) % of")
+AHEAD = re.compile(r"So far (\S+) is ahead: \S+ \S+ takes ([-\d.]+) to ([-\d.]+) % less time")
 PROBABLY = re.compile(r"probably takes ([\d.]+) % less time")
-OPEN = re.compile(r"(\S+) \(([-\d.]+) to ([-\d.]+) %\)")
+OPEN = re.compile(r"(\S+) \(up to ([-\d.]+) %\)")
 LARGER = re.compile(r"A gain above .*? is not excluded for (.*?)\.(?: |$)")
 NEVER = ("beyond the noise", "nothing is faster", "has no rhythm", "broke the program")
 
@@ -60,13 +60,18 @@ def complaints(truth, text, result):
             wrong.append(f"faster by {values[0]} %, but the truth is {best:.3f} to {most:.3f}")
         if kind == "not-faster" and numbers[0] + TOLERANCE < best:
             wrong.append(f"not faster than {values[0]} %, but one arm is by {best:.3f}")
-    wrong += [f"ahead: {a}" for a, _ in AHEAD.findall(flat) if true_most(true, a) <= 0]
+    for name, low, high in AHEAD.findall(flat):
+        least, largest = true.get(arm_of(name), (0.0, most))
+        if largest <= 0 or not within(least, largest, low, high):
+            wrong.append(f"ahead: {name}, {low} to {high} %, truth {least:.3f} to {largest:.3f}")
     wrong += [f"probably faster by {g} %" for g in PROBABLY.findall(flat) if most <= 0]
     for names in LARGER.findall(flat):
-        for name, low, high in OPEN.findall(names):
-            least, largest = true.get(arm_of(name), (-1.0, 1.0))
-            if largest < float(low) / 100 - TOLERANCE or least > float(high) / 100 + TOLERANCE:
-                wrong.append(f"{name}: {low} to {high} %, truth {least:.3f} to {largest:.3f}")
+        for name, high in OPEN.findall(names):
+            least, _ = true.get(arm_of(name), (-1.0, 1.0))
+            if not within(least, least, "-inf", high):
+                wrong.append(f"{name}: up to {high} %, truth {least:.3f}")
+    if "is ahead" in flat and not AHEAD.search(flat):
+        wrong.append("says who is ahead in words that are not known")
     return wrong
 
 
@@ -87,5 +92,6 @@ def least_faster(numbers, best, most):
     return most > 0 and best - room <= gain <= most + room
 
 
-def true_most(true, name):
-    return true.get(arm_of(name), (0.0, 1.0))[1]
+def within(least, largest, low, high):
+    """The truth, or a part of it, is in the interval that was printed, in per cent."""
+    return largest >= float(low) / 100 - TOLERANCE and least <= float(high) / 100 + TOLERANCE

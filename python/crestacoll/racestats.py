@@ -16,6 +16,11 @@ error is a tenth: 0.5 %, since an exploration has several chances to claim somet
 as clear from one part of the measurement to the next: rounds side by side share what the machine
 does for a while, and those of one run share where its data lie. The correlation of neighbours does
 not show that where it is small and lasts. So few batches of many rounds are compared, too.
+
+What an exploration says of an arm without a proof was chosen among many, and it may be said after
+any round, such as the last one of a budget. at_every_look has intervals for that. They take nothing
+for granted but that the blocks of a round are in random order, so that a machine that changes, at
+once or slowly, favours no arm of a round.
 """
 
 import functools
@@ -27,6 +32,7 @@ LEVEL = 0.95
 FEWEST = 6  # rounds: fewer say nothing
 CLAIM = 0.1  # times the error of the interval that is shown is that of a claim
 MOST = 700.0  # the exponential of more is no number
+SELECTED = 0.001  # error of what is said without a proof, of all arms and after any round
 BATCHES = 6  # parts of the rounds, in their order, for a claim; few, so that each is long
 
 
@@ -196,6 +202,35 @@ def difference(arm, reference, level=LEVEL):
     return Difference(
         trimmed, low, high, mean, bool(agree), len(arm), bool(abs(centre) > wide), *claimed
     )
+
+
+def at_every_look(values, error):
+    """(low, high) of the median, wrong after any number of values by this error at most; None: too
+    few values. A median has each value above or below it, as a coin falls. Bets on that, on either
+    side and on all odds alike, win 1 / error with this probability, however often one looks.
+    """
+    n, need = len(values), 0
+    while n >= 2 * need and bets(need, n) >= -math.log(error):
+        need += 1
+    if need == 0 or n < 2 * need:
+        return None
+    ordered = sorted(values)
+    return ordered[need - 1], ordered[n - need]
+
+
+def bets(below, n):
+    """The logarithm of what the bets of at_every_look have become, of 1."""
+    return n * math.log(2) + sum(map(math.lgamma, (below + 1, n - below + 1))) - math.lgamma(n + 2)
+
+
+def ahead(arm, reference, comparisons):
+    """(low, high) of a difference that may be told without a proof, in fractions of the reference;
+    None if it may not be below 0. `comparisons`: of how many arms the best may be told.
+    """
+    both = [pair for pair in zip(arm, reference) if all(0 < time < math.inf for time in pair)]
+    logs = [math.log(a / b) for a, b in both]
+    found = at_every_look(logs, SELECTED / max(1, comparisons))
+    return tuple(map(math.expm1, found)) if found and found[1] < 0 else None
 
 
 def corrected(level, comparisons):

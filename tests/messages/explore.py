@@ -81,6 +81,14 @@ def not_enough_time(screen):
     _say(screen, _found("undecided", bound=_bound(open=still, more_s=95.0)))
 
 
+def ahead_without_a_proof(screen):
+    """Only what holds for all arms together, and whenever the exploration ends."""
+    ahead = {"race": "points", "name": "shm", "low": 0.021, "high": 0.093}
+    bound = _bound(open=[_open("shm", 0.012, 0.0824)], more_s=95.0)
+    _say(screen, _found("undecided", ahead=ahead, bound=bound))
+    _say(screen, _found("undecided", ahead=ahead, bound=bound, by="calls"))
+
+
 def not_enough_time_for_any(screen):
     """No round was complete: nothing is known of the scatter."""
     bound = _bound(candidates=5, open=[_open(name) for name in (*NAMES, *NAMES)])

@@ -161,7 +161,8 @@ def test_what_the_progress_says():
 
     sure = Difference(-0.187, -0.193, -0.181, -0.18, True, 40)
     unsure = Difference(-0.01, -0.05, 0.03, -0.01, True, 8)
-    assert progress.leads_text(("shm", sure)) == "ahead: shm -18.7 % ± 0.6 %"
-    assert "not yet sure" in progress.leads_text(("shm", unsure))
+    told = "shortest so far: shm, -18.7 % ± 0.6 %, not proved"
+    assert progress.leads_text(("shm", sure)) == told
+    assert "not proved" in progress.leads_text(("shm", unsure))
     assert progress.leads_text(None) == ""
     assert progress.clock(125.2) == "2:05"

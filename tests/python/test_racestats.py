@@ -175,3 +175,39 @@ def test_arms_are_compared_in_the_rounds_that_have_both():
     assert found["shm"].faster and found["os"].slower and found["p2p"] is None
     assert found["shm"].rounds == 8
     assert racestats.best(found) == "shm"
+
+
+def test_the_best_of_many_arms_is_told_at_any_look_only_if_it_is_ahead():
+    """Equal arms on a machine that changes in the middle, told whenever that looks possible."""
+    chance, told, claimed = np.random.default_rng(11), 0, 0
+    for _ in range(120):
+        change = chance.integers(5, 40)
+        arms = np.exp(chance.normal(0, 0.15, (40, 6)))
+        late = chance.exponential(1, (40 - change, 6))
+        arms[change:] += late * (chance.random((40 - change, 6)) < 0.3)
+        looks = [(arms[:n, a], arms[:n, 0]) for n in range(6, 41, 3) for a in range(1, 6)]
+        told += any(racestats.ahead(*pair, 5) is not None for pair in looks)
+        found = [racestats.difference(*pair, racestats.corrected(0.95, 5)) for pair in looks]
+        claimed += any(d.surely_faster for d in found)
+    assert told == 0 and claimed > 0
+
+
+def test_an_interval_at_every_look_holds_the_median():
+    chance = np.random.default_rng(12)
+    missed, widths = 0, []
+    for _ in range(300):
+        values = chance.normal(0.3, 1.0, 120)
+        spans = [racestats.at_every_look(values[:n], 0.05) for n in range(1, 121)]
+        known = [span for span in spans if span]
+        missed += any(low > 0.3 or high < 0.3 for low, high in known)
+        widths.append(known[-1][1] - known[-1][0])
+    assert missed <= 15 and 0.2 < np.mean(widths) < 1.0
+    assert racestats.at_every_look([1.0] * 7, 0.001) is None
+
+
+def test_what_is_ahead_in_every_round_is_told_after_some():
+    reference = np.exp(np.random.default_rng(13).normal(0, 0.05, 40))
+    assert racestats.ahead(0.9 * reference[:12], reference[:12], 5) is None
+    low, high = racestats.ahead(0.9 * reference, reference, 5)
+    assert low == pytest.approx(-0.1) and high == pytest.approx(-0.1)
+    assert racestats.ahead(1.1 * reference, reference, 5) is None

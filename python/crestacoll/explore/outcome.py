@@ -301,6 +301,7 @@ def result(state):
         "complete": state.data["ended"] == "done",
         "verdict": said,
         "bound": bound,
+        "ahead": verdict.leader(state) if said == verdict.UNDECIDED else None,
         "untried": verdict.untried(state),
         "rejected": verdict.rejected(state),
         "by": "calls" if calldata.is_on(state) else "steps",

@@ -16,12 +16,11 @@ def leads_text(found):
     if found is None:
         return ""
     name, d = found
-    sure = "" if d.surely_faster or d.surely_slower else ", not yet sure"
     if d.trimmed >= 0:
-        return "nothing is ahead of mpi"
+        return "shortest so far: mpi"
     if intervals.is_vague(d.low, d.high):
-        return f"ahead: {name}{sure}"
-    return f"ahead: {name} {percent(d.trimmed)} ± {100 * d.half_width:.1f} %{sure}"
+        return f"shortest so far: {name}"
+    return f"shortest so far: {name}, {percent(d.trimmed)} ± {100 * d.half_width:.1f} %, not proved"
 
 
 def clock(seconds):

@@ -153,6 +153,34 @@ def of_calls(state):
     return made
 
 
+def leader(state):
+    """The candidate that is ahead, with the interval of its gain; None if none surely is. A
+    candidate that had a proof is left out: the proof says what is known of it.
+    """
+    every, had = candidates(state), {picks for picks, _ in proved(state)}
+    found = []
+    for c in every:
+        if c.picks not in had and c.difference is not None and c.difference.surely_faster:
+            span = racestats.ahead(*racestats.pairs(*raced(state, c), arms.MPI), len(every))
+            found += [(c.difference.trimmed, c, span)] if span else []
+    if not found:
+        return None
+    _, c, (low, high) = min(found, key=lambda one: one[0])
+    return {"race": c.race, "name": c.name, "low": -high, "high": -low}
+
+
+def raced(state, candidate):
+    """(the rounds that a candidate had beside the MPI, its name there)."""
+    if candidate.race == calldata.STAGE:
+        index, how = candidate.picks[0]
+        return calldata.rounds_of(index, state.points[index], calldata.logs(state)), how
+    if candidate.race != "models":
+        return state.rounds(candidate.race), candidate.name
+    if confirmed(state).get(candidate.name) == "no":
+        return long_rounds(state), candidate.name
+    return state.rounds("models") + state.rounds("long"), candidate.name
+
+
 def proved(state):
     """[(picks, Difference)] of all choices that a proof had, the last one of each."""
     made = [

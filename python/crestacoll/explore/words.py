@@ -70,7 +70,10 @@ def nothing_to_try(found):
         f" {at_most(bound['gain'])} of the time of the profiled run{run}"
     )
     if found["verdict"] == NOT_FASTER:
-        return f"Nothing had to be tried: {cost}, so even free ones would save no more."
+        return (
+            f"Nothing had to be tried: {cost}, so even collectives that take no time would save"
+            " no more."
+        )
     return (
         f"Nothing was tried: {cost}, but no kind of call took {percent(arms.SHARE)}. No choice can"
         f" save more; --margin {math.ceil(100 * bound['gain'])} would take that as the answer."
@@ -99,11 +102,11 @@ def undecided(found):
 def lacking(found):
     """What a proof of the gain needs beside its 95 % interval."""
     low, high = (found["step"].get(key) for key in ("sure_low", "sure_high"))
-    needed = "the 99.5 % interval of a proof must be above 0, too."
+    needed = "a proof needs a 99.5 % interval above 0, too."
     if low is None or low > 0:  # an exploration of old
         return needed
     claim = intervals.with_unit(intervals.of_gain(low, high))
-    return f"{needed} It is {claim}, because it also covers how batches of rounds scatter."
+    return f"{needed} That one is {claim}: it also allows for slow changes of the machine."
 
 
 def not_kept(found):
@@ -137,14 +140,16 @@ def remark(arm):
 
 
 def ahead(found):
-    """What leads so far, if it is sure."""
-    sure = [a for a in found["arms"] if claim(a["difference"]) == "faster" and not a["failed"]]
-    if not sure:
+    """What leads so far, if that is sure. An exploration of old does not say."""
+    best = found.get("ahead")
+    if not best:
         return ""
-    best = min(sure, key=lambda a: a["difference"]["trimmed"])
-    gain = percent(-best["difference"]["trimmed"])
-    of = "the time of such a call" if found.get("by") == "calls" else "a step"
-    return f" So far {best['name']} is ahead, by {gain} of {of}."
+    of = "such a call" if found.get("by") == "calls" else "a step"
+    gain = intervals.with_unit(intervals.of_gain(best["low"], best["high"]))
+    return (
+        f" So far {best['name']} is ahead: {of} takes {gain} less time (a 99.9 % interval that"
+        " allows for all candidates and for stopping at any time). There is no proof yet."
+    )
 
 
 def details(found):
@@ -172,7 +177,7 @@ def excluded(found):
         return [f"Tried: {tried}. The 99.5 % interval of each excludes a larger gain."]
     told = []
     if known := [c for c in bound["open"] if c["low"] is not None]:
-        named = listed(f"{c['name']} ({gain_between(c)})" for c in known)
+        named = listed(f"{c['name']} ({most_of(c)})" for c in known)
         told.append(f"A gain above {at_most(bound['margin'])} is not excluded for {named}.")
     if unknown := [c["name"] for c in bound["open"] if c["low"] is None]:
         told.append(f"Not measured, or in too few rounds: {listed(unknown)}.")
@@ -191,9 +196,11 @@ def listed(names):
     return ", ".join([*names[:MOST_NAMED], *([f"and {more} more"] if more > 0 else [])])
 
 
-def gain_between(candidate):
-    low, high = candidate["low"], candidate["high"]
-    return intervals.with_unit(intervals.of_gain(low, high))
+def most_of(candidate):
+    """Without its lower end: the best of many often seems better than it is."""
+    if intervals.is_vague(-candidate["high"], -candidate["low"]):
+        return intervals.TOO_WIDE
+    return f"up to {at_most(candidate['high'])}"
 
 
 def shared(found):
@@ -223,7 +230,8 @@ def gains(found):
         return ["For a whole run the gain is not known: none came to its end."]
     return [
         f"A whole run of {run['of_s']:.3g} s takes about {run['gain'] * run['of_s']:.2g} s less:"
-        f" {percent(run['gain'])} ({interval(run)}). {percent(run['share'])} of it are such steps."
+        f" {percent(run['gain'])} ({interval(run)}). Such steps make up"
+        f" {percent(run['share'])} of it."
     ]
 
 
@@ -232,7 +240,9 @@ def answers(found):
     if told is None:
         if found["verdict"] != FASTER:
             return []
-        why = "no whole run fitted into the budget" if found["complete"] else "it was interrupted"
+        why = "no whole run fitted into the budget"
+        if not found["complete"]:
+            why = "the exploration was interrupted"
         return [f"The answers were not compared: {why}."]
     if told.get("failed"):
         after = told.get("after", "")  # not known to explorations of old
@@ -368,8 +378,8 @@ def unfinished(found):
     if not more:
         return [f"To go on: `{builds.typed()} explore --resume --output {folder}`."]
     return [
-        f"`{builds.typed()} explore --resume --budget {budget(more)} --output {folder}` would"
-        " decide, if rounds scatter and last as they did so far."
+        f"`{builds.typed()} explore --resume --budget {budget(more)} --output {folder}` should"
+        " be enough to decide, if later rounds are like those so far."
     ]
 
 

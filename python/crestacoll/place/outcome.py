@@ -86,6 +86,6 @@ def sentence(data):
     if not between["before"]:
         return "nothing to gain: no bytes cross between nodes; the order stays as it is"
     if not data["gained"]:
-        return "nothing gained: no better order was found; it stays as it is"
+        return "no better order was found: the present one stays"
     less = 1 - between["after"] / between["before"]
     return f"placed: {less:.1%} fewer bytes between nodes"

@@ -110,8 +110,8 @@ HINTS = {
     ),
     "message": "check which rank should send or receive that message, and with which tag",
     "same": (
-        "the calls agree: try --impl '*=mpi'; if that ends, an implementation is at fault,"
-        " otherwise look at the network and the MPI"
+        "the calls agree: try --impl '*=mpi'; if the program then ends, suspect the implementation"
+        " first, otherwise the network and the MPI"
     ),
     "gone": "look at the output of the rank that ended, and at its exit code",
 }

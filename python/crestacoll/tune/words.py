@@ -81,8 +81,8 @@ def verdict_lines(state, sure=True):
     more = verdict.more_s(state, sure) if found != NOT_FASTER else None
     if more:
         yield (
-            f"A new tuning with `--budget {budget(more)}` would decide, if rounds scatter and"
-            " last as they did so far."
+            f"A new tuning with `--budget {budget(more)}` should be enough to decide,"
+            " if later rounds are like those so far."
         )
 
 
