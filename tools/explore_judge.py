@@ -71,7 +71,7 @@ def complaints(truth, text, result):
             if not within(least, least, "-inf", high):
                 wrong.append(f"{name}: up to {high} %, truth {least:.3f}")
     if "is ahead" in flat and not AHEAD.search(flat):
-        wrong.append("says who is ahead in words that are not known")
+        wrong.append("names an arm as ahead in a sentence that this judge cannot read")
     return wrong
 
 

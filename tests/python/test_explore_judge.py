@@ -48,7 +48,7 @@ def test_true_sentences(truth, verdict, text):
         (FASTER, "undecided", SAYS_NOT, "the text has ['not-faster']"),
         (NONE, "undecided", f"{SAYS_LITTLE} {AHEAD}", "ahead"),
         (FASTER, "undecided", f"{SAYS_LITTLE} {AHEAD}", "ahead: nonblock, 3.0 to 5.0 %"),
-        (FASTER, "undecided", f"{SAYS_LITTLE} So far it is ahead.", "not known"),
+        (FASTER, "undecided", f"{SAYS_LITTLE} So far it is ahead.", "this judge cannot read"),
         (FASTER, "undecided", f"{SAYS_LITTLE} {OPEN.format('up to 6.0 %')}", "up to 6.0 %"),
         (NONE, "undecided", "Not enough time: it probably takes 4.0 % less time", "probably"),
         (NONE, "undecided", f"{SAYS_LITTLE} No gain beyond the noise.", "beyond the noise"),
