@@ -80,3 +80,7 @@ def tuned_verdicts(screen):
                 point |= {"cells": measured, "done": bool(measured)}
             for line in words.summary(state, rules, f"{name}/tuning.json"):
                 screen.say(line)
+            if rules:
+                ahead = {"winners": rules, "everywhere": []}
+                for line in words.native_summary(state, ahead, f"{name}/native.json", "openmpi"):
+                    screen.say(line)

@@ -58,7 +58,7 @@ def test_communicators_of_each_step(crestacoll, tmp_path):
 def test_a_program_on_several_nodes(crestacoll, tmp_path, nodes, races):
     """hier takes part there, and nowhere else."""
     options = ["-x", f"CRESTA_NODES={nodes}"]
-    found = explored(crestacoll, tmp_path, "openmpi", "steps", 2000, "6s", 4, options)
+    found = explored(crestacoll, tmp_path, "openmpi", "steps", 2000, "12s", 4, options)
     assert {p["nodes"] for p in found["points"]} == {2 if races else 1}
     tried = [rule for a in found["arms"] for rule in a["rules"]]
     assert any("=hier" in rule for rule in tried) == races

@@ -66,7 +66,11 @@ def verdict_lines(state, sure=True):
     won = sum(bool(winner(c, sure)) for c in cells)
     if won:
         sizes = counted(len(cells), "size")
-        yield f"At {won} of {sizes} another implementation is proved faster than the MPI's own."
+        yield f"At {won} of {sizes} " + (
+            "another implementation is proved faster than the MPI's own."
+            if sure
+            else "an algorithm is ahead of the MPI's own choice: its 95 % interval excludes a loss."
+        )
     judged = verdict.judged(state, sure)
     if judged is None:
         return
@@ -126,8 +130,8 @@ def native_summary(state, found, path, family):
         return
     names = found["winners"] if family == "openmpi" else found["everywhere"]
     lost = len(found["winners"]) - len(names)
-    count = counted(len(found["winners"]), "time")
-    yield f"{path}: an algorithm is faster than the MPI's own choice {count}"
+    ranges = counted(len(found["winners"]), "range")
+    yield f"{path}: {ranges} of sizes where an algorithm is ahead of the MPI's own choice"
     yield from verdict_lines(state, sure=False)
     if family == "mpich" and lost > 0:
         yield (
@@ -135,4 +139,7 @@ def native_summary(state, found, path, family):
             " the algorithm must not be slower at any"
         )
     if names:
-        yield f"To use them: crestacoll tuning export {path} --format {family} -o FILE"
+        yield (
+            "To prove and use them:"
+            f" {builds.typed()} tuning export {path} --format {family} -o FILE"
+        )
