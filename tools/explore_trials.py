@@ -35,6 +35,8 @@ import time
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "python"))
 BUILD = ROOT / "build" / "openmpi"
+VENV = ROOT / ".venv" / "bin" / "python"  # has the packages that explore needs
+PYTHON = str(VENV) if VENV.exists() else sys.executable
 PROGRAM = [str(BUILD / "bin" / "turbulence"), "--grid", "16", "--procs", "1x2"]
 LATE_CALLS = BUILD / "lib" / "liblate_calls.so"
 PLANTED_STEPS = BUILD / "tests" / "bin" / "planted_steps"
@@ -90,7 +92,7 @@ def explore(budget, steps, of, late_us):
             late = str(BUILD / "lib" / "liblate_calls.so")
             launcher += ["-x", f"LD_PRELOAD={late}", "-x", "LATE=iallreduce"]
             launcher += ["-x", f"LATE_US={late_us:.2f}"]
-        command = [sys.executable, "-c", EXPLORE.format(of=of), "explore", "--budget", budget,
+        command = [PYTHON, "-c", EXPLORE.format(of=of), "explore", "--budget", budget,
                    "--output", f"{folder}/out", "--", *launcher, *PROGRAM, "--steps", str(steps)]
         done = subprocess.run(command, capture_output=True, text=True, check=False,
                               env={**os.environ, **AS_ROOT, "PYTHONPATH": str(ROOT / "python")})
@@ -165,7 +167,7 @@ def one_truth(kind, seed, budget):
         program = [str(PLANTED_STEPS), str(STEPS.get(kind, USUAL)),
                    str(STEP_US), f"{scatter:.4f}", str(seed)]
         program += [kind, f"{folder}/mark", f"{share:.2f}"] if kind in ("early", "busy") else []
-        words = [sys.executable, "-c", EXPLORE.replace('["again"]', '["again", "nonblock"]').format(
+        words = [PYTHON, "-c", EXPLORE.replace('["again"]', '["again", "nonblock"]').format(
             of={}), "explore", "--budget", f"{budget:g}s", "--output", f"{folder}/out",
             f"--json={folder}/found.json", "--", *launch, *program]
         busy = Busy(when * budget, f"{folder}/mark") if kind == "busy" else None
