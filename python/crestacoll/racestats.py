@@ -80,6 +80,14 @@ class Difference:
             self.high if self.sure_high is None else self.sure_high,
         )
 
+    @property
+    def told(self):
+        """The interval to print. A claim is selected by how it came out: with few rounds, a 95 %
+        interval beside it misses the truth far more often than once in twenty.
+        """
+        claimed = self.surely_faster or self.surely_slower
+        return self.surely_within if claimed else (self.low, self.high)
+
     def as_dict(self):
         return asdict(self)
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Statistics of races: t quantiles, null arms, a planted difference, a shared machine."""
 
+import dataclasses
 import math
 
 import numpy as np
@@ -153,6 +154,28 @@ def test_a_claim_has_a_tenth_of_the_error():
         found = values - centre + aim * half / racestats.t_quantile(0.975, 59)
         arm = racestats.difference(np.exp(0.01 * found), np.ones(100))
         assert arm.low > 0 and arm.sure == claimed
+
+
+def test_the_interval_beside_a_claim_holds_though_it_was_selected():
+    """Few and noisy rounds: what is claimed came out larger, and with less scatter, than it is."""
+    generator = np.random.default_rng(29)
+    claims = []
+    for _ in range(1500):
+        arm, reference = np.exp(0.12 * generator.standard_normal((2, 24)))
+        found = racestats.difference(0.907 * arm, reference)
+        if found.surely_faster:
+            claims.append(found)
+    assert len(claims) > 100
+    truth = -0.093
+    assert sum(d.low <= truth <= d.high for d in claims) < 0.9 * len(claims)
+    held = [low <= truth <= high for low, high in (d.told for d in claims)]
+    assert sum(held) > 0.97 * len(held)
+
+
+def test_a_difference_that_is_not_claimed_shows_the_95_percent_interval():
+    found = racestats.Difference(-0.1, -0.18, -0.02, -0.1, True, 12, False, -0.25, 0.05)
+    assert found.told == (-0.18, -0.02)
+    assert dataclasses.replace(found, sure=True, sure_high=-0.01).told == (-0.25, -0.01)
 
 
 def test_what_only_a_part_of_the_rounds_shows_is_not_claimed():

@@ -120,11 +120,12 @@ def known_difference(state):
 
 def gain_of(difference):
     """As a gain: above 0 is faster."""
+    low, high = difference.told
     sure_low, sure_high = difference.surely_within
     return {
         "gain": -difference.trimmed,
-        "low": -difference.high,
-        "high": -difference.low,
+        "low": -high,
+        "high": -low,
         "sure_low": -sure_high,
         "sure_high": -sure_low,
         "mean": -difference.mean,

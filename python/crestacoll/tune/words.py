@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What `crestacoll tune` tells at its end."""
 
-from crestacoll import builds, intervals, machine, tuning
+from crestacoll import builds, intervals, machine, racestats, tuning
 from crestacoll.explore.verdict import MARGIN, NOT_FASTER
 from crestacoll.explore.words import at_most, budget, excluded, percent
 from crestacoll.sizes import format_size
@@ -31,7 +31,8 @@ def row_of(point, cell):
         why = "" if cell["found"] else "too little time"
         return (*start, grid.MPI, "-", "-", "-", why if not cell["candidate"] else "not proved")
     name, rounds = winner(cell), str(proof["rounds"])
-    between = intervals.with_unit(intervals.of_gain(-proof["high"], -proof["low"]))
+    low, high = racestats.Difference(**proof).told
+    between = intervals.with_unit(intervals.of_gain(-high, -low))
     if name is None:  # what the proof had is the gain of another than the one that stays
         why = "not proved at each speed" if cell.get("lacks") else "not sure"
         note = f"{cell['candidate']}: a gain of {between} is {why}"
