@@ -34,6 +34,8 @@ SWAPS = [
     (r"\*= 2", "*= 4"), (r"\btrue\b", "false"), (r"\bfalse\b", "true"), (r"!(?=[\w(])", ""),
     (r"\breturn NULL;", 'return "";'), (r" \? NULL : ", ' ? "" : '),  # of refuses()
 ]
+# A schedule that no algorithm includes, and how those ask that have it run before them.
+BEFORE = {"pattern/node_counts": ".shares_counts = true"}
 STEP = re.compile(r"^\s*([a-z_]+\(.*\)|return|continue|break);")
 
 
@@ -96,13 +98,14 @@ def run(seconds, program, *arguments):
 
 def users(path):
     """The algorithms that a file holds, collective by collective, or that include its header,
-    themselves or by way of others."""
+    themselves or by way of others, or that have it run before them."""
     if path.parent.name != "pattern":
         return {name for name, file in algorithms().items() if file == path}
     include = f'#include "{path.with_suffix(".h").relative_to(ROOT / "src")}"'
+    sign = BEFORE.get(f"{path.parent.name}/{path.stem}", include)
     own = path.with_suffix("")  # other folders have files of this name
     return {name for other in ROOT.glob("src/algo/*/*.[ch]") if other.with_suffix("") != own
-            and include in other.read_text() for name in users(other)}
+            and sign in other.read_text() for name in users(other)}
 
 
 def is_wanted(path, wanted):

@@ -19,6 +19,7 @@
 #include "mpi/mpi_compat.h"
 #include "nodes.h"
 #include "random.h"
+#include "sharing.h"
 #include "simulator/print.h"
 #include "world.h"
 
@@ -142,6 +143,25 @@ static void try_lacks(const cco_algo *algo, cco_coll coll)
             lack_memory(algo, w);
             if (knows && w->near != NULL)
                 lack_mates(algo, w);
+            world_free(w);
+        }
+    }
+}
+
+/* Before an algorithm that asks for them, the leaders of nodes get counts: by gathers of few bytes
+ * and of many. */
+static void try_sharing(const cco_algo *algo, cco_coll coll)
+{
+    static const int ranks[] = {1, 3, 6, 9, 33, 256};
+    if (!knows_nodes(algo, coll) || !cco_algo_shares(algo, coll) ||
+        cco_coll_infos[coll].properties & CCO_ROOTED)
+        return;
+    for (size_t i = 0; i < sizeof ranks / sizeof ranks[0]; i++) {
+        world_case c = {.coll = coll, .p = ranks[i], .n = 7, .commutative = true, .graph = SHOWN};
+        for (c.nodes = 1; c.nodes < WORLD_NODES; c.nodes++) {
+            world *w = world_new(&c);
+            if (!sharing_works(w))
+                fail(algo, w);
             world_free(w);
         }
     }
@@ -427,10 +447,12 @@ static void handle(const cco_algo *algo, cco_coll coll, int argc, char **argv)
             show_schedules(algo, &c);
     } else if (argc == 3 && strcmp(argv[2], "--counts") == 0) {
         try_lacks(algo, coll);
+        try_sharing(algo, coll);
         show_counts(algo, coll);
         vary_parameters(algo, coll, show_counts);
     } else {
         try_lacks(algo, coll);
+        try_sharing(algo, coll);
         try_algorithm(algo, coll);
     }
 }
