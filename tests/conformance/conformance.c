@@ -37,11 +37,11 @@ static void fail(const cco_algo *algo, const world *w)
     if (stop_at_first)
         exit(1);
     if (failures <= 40)
-        printf("FAIL %s/%s p=%d n=%d root=%d nodes=%#x graph=%u%s%s%s: %s\n",
+        printf("FAIL %s/%s p=%d n=%d root=%d nodes=%#x graph=%u%s%s%s%s: %s\n",
                cco_coll_infos[w->c.coll].name, algo->name, w->c.p, w->c.n, w->c.root, w->c.nodes,
                w->c.graph, w->c.in_place ? " in place" : "",
                w->c.commutative ? "" : " not commutative", w->c.gaps ? " with gaps" : "",
-               w->sim.why);
+               w->c.empties ? " with empty messages" : "", w->sim.why);
 }
 
 /* The parameters of the problems to come; NULL for the presets. */
@@ -215,7 +215,7 @@ static uint64_t try(const cco_algo *algo, const world_case *c)
     return messages;
 }
 
-/* In place or not, commutative or not, with gaps or not. */
+/* In place or not, commutative or not, with gaps or not, and one of these with empty messages. */
 static void try_variants(const cco_algo *algo, const world_case *base)
 {
     const bool reduction = cco_coll_infos[base->coll].properties & CCO_REDUCTION;
@@ -224,6 +224,7 @@ static void try_variants(const cco_algo *algo, const world_case *base)
         c.in_place = variant & 1;
         c.commutative = !(variant & 2);
         c.gaps = variant & 4;
+        c.empties = c.gaps == (c.n % 2 == 0);
         if ((c.in_place && !world_in_place(c.coll)) || (!c.commutative && !reduction))
             continue;
         try(algo, &c);
@@ -337,7 +338,8 @@ static void show_case(const cco_algo *algo, const world_case *c)
         printf(" root=%d", c->root);
     for (int k = 0; chosen != NULL && k < CCO_PARAMS && algo->params[k].name != NULL; k++)
         printf(" %s=%ld", algo->params[k].name, chosen[k]);
-    printf("%s%s: ", c->in_place ? " in place" : "", c->commutative ? "" : " not commutative");
+    printf("%s%s%s: ", c->in_place ? " in place" : "", c->commutative ? "" : " not commutative",
+           c->empties ? " with empty messages" : "");
 }
 
 /* What the schedules of all ranks need besides messages. */
@@ -410,12 +412,13 @@ static void show_counts(const cco_algo *algo, cco_coll coll)
         any.graph = world_graph_for(algo, &any, SHOWN);
         const bool many = ranks[i] > 32; /* costly */
         for (int k = many ? 2 : 0; k < (any.nodes != 0 && !many ? 4 : 3); k++)
-            for (int variant = 0; variant < (many ? 1 : 8); variant++) {
+            for (int variant = 0; variant < (many ? 1 : 9); variant++) {
                 world_case c = any;
                 c.n = sizes[k];
                 c.root = variant & 1 ? ranks[i] / 2 : 0;
                 c.in_place = variant & 2;
                 c.commutative = !(variant & 4);
+                c.empties = variant & 8;
                 if ((!(variant & 1) || ((properties & CCO_ROOTED) && c.root > 0)) &&
                     (!c.in_place || world_in_place(coll)) &&
                     (c.commutative || (properties & CCO_REDUCTION)))

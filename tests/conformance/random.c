@@ -108,6 +108,7 @@ static world_case some_case(cco_coll coll)
     c.gaps = once_in(2);
     c.shape = once_in(4) ? 0 : (unsigned)next();
     c.graph = (unsigned)next();
+    c.empties = c.graph >> 16 & 1;
     c.nodes = 1 + (unsigned)(once_in(2) ? below(WORLD_NODES) : below(WORLD_LISTED - 1));
     return c;
 }

@@ -174,6 +174,7 @@ static void make_problem(world *w, int rank)
                        .near = w->near != NULL ? &w->near[rank] : NULL,
                        .commutative = !is(c->coll, CCO_REDUCTION) || c->commutative,
                        .unit = is(c->coll, CCO_REDUCTION) ? w->element : 1,
+                       .empties = c->empties,
                        .layouts = w->layouts};
     q->bytes = uneven(c->coll) || w->near != NULL ? 0 : w->element * elements(c, rank, rank);
     q->in = make_side(w, rank, CCO_IN, blocks_of(w, rank, true));

@@ -23,6 +23,7 @@ typedef struct world_case {
     bool in_place;
     bool commutative; /* reductions: a sum, or a composition of maps */
     bool gaps;        /* elements with gaps in the caller's memory */
+    bool empties;     /* some messages have no bytes, as transports may need it (problem.h) */
     unsigned seed;    /* of the data */
 } world_case;
 
