@@ -427,6 +427,26 @@ static void show_counts(const cco_algo *algo, cco_coll coll)
     }
 }
 
+/* Where an algorithm begins to do otherwise, with the problem on the limit: elements of 8 bytes in
+ * reductions, else of one; two ranks to a node. */
+static void show_limits(const cco_algo *algo, cco_coll coll)
+{
+    static const struct {
+        int p, n;
+    } limits[] = {
+        {33, 64},  /* the longest vectors that all ranks get from ever so many (contributions.h) */
+        {8, 256},  /* as much as they get of longer ones */
+        {16, 1},   /* the most leaders that do little in turn (groups.c) */
+        {18, 512}, /* what is enough for more of them */
+    };
+    for (size_t i = 0; i < sizeof limits / sizeof limits[0]; i++) {
+        world_case c = {.coll = coll, .p = limits[i].p, .n = limits[i].n, .commutative = true};
+        c.nodes = knows_nodes(algo, coll) ? 3 : 0;
+        c.graph = world_graph_for(algo, &c, SHOWN);
+        show(algo, &c, false);
+    }
+}
+
 static bool wanted(const char *only, cco_coll coll, const cco_algo *algo)
 {
     char name[128];
@@ -452,6 +472,7 @@ static void handle(const cco_algo *algo, cco_coll coll, int argc, char **argv)
         try_lacks(algo, coll);
         try_sharing(algo, coll);
         show_counts(algo, coll);
+        show_limits(algo, coll);
         vary_parameters(algo, coll, show_counts);
     } else {
         try_lacks(algo, coll);

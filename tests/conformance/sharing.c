@@ -25,8 +25,8 @@ static void *room(size_t n)
 static size_t told(const world *w, int rank)
 {
     const cco_problem *q = &w->problems[rank];
-    return sizeof(size_t) * (q->near != NULL ? cco_neighbor_row_length(q->near->mates)
-                                             : 2 * (size_t)q->size);
+    return sizeof(size_t) *
+           (q->near != NULL ? cco_neighbor_row_length(q->near->mates) : 2 * (size_t)q->size);
 }
 
 /* As the library has it: what a rank tells lies where the counts begin, and a leader's stay. */
