@@ -130,10 +130,37 @@ static void lack_mates(const cco_algo *algo, world *w)
     }
 }
 
+/* A graph in which a loop begins on a rank and does not end there is none, as the MPI should have
+ * said: nothing is copied, and the empty list of sources is not read. */
+static void lack_end(const cco_algo *algo, cco_coll coll)
+{
+    static const int itself[] = {0};
+    world *w = world_new(&(world_case){.coll = coll, .p = 1, .n = 7});
+    const cco_neighbors near = {.degrees = {.in = 0, .out = 1}, .out = itself};
+    cco_problem q = w->problems[0];
+    q.near = &near;
+    q.in = (cco_side){.base = CCO_IN, .blocks = 1, .layout = CCO_IN, .each = w->element};
+    q.out = (cco_side){.base = CCO_OUT, .layout = CCO_OUT, .each = w->element};
+    if (cco_algo_refuses(algo, &q) == NULL) {
+        give_params(algo, &q);
+        cco_sched *s = cco_sched_new(&q);
+        algo->build(s, &q);
+        if (cco_sched_error(s) != MPI_SUCCESS || s->count > 0) {
+            snprintf(w->sim.why, sizeof w->sim.why, "%d steps for a loop without an end, class %d",
+                     s->count, cco_sched_error(s));
+            fail(algo, w);
+        }
+        cco_sched_free(s);
+    }
+    world_free(w);
+}
+
 static void try_lacks(const cco_algo *algo, cco_coll coll)
 {
     static const int ranks[] = {4, 6, 7, 9};
     const bool knows = knows_nodes(algo, coll);
+    if (cco_is_neighbor(coll) && !knows)
+        lack_end(algo, coll);
     for (size_t i = 0; i < sizeof ranks / sizeof ranks[0]; i++) {
         world_case c = {.coll = coll, .p = ranks[i], .n = 64, .nodes = knows, .commutative = true};
         c.root = cco_coll_infos[coll].properties & CCO_ROOTED ? ranks[i] / 2 : 0;
