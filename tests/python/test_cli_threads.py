@@ -7,6 +7,7 @@ import subprocess
 
 import pytest
 from click.testing import CliRunner
+from conftest import giving_way
 
 from crestacoll import benchjob, builds, cli
 
@@ -19,7 +20,8 @@ def one(request):
 
 
 def run(*words):
-    done = CliRunner().invoke(cli.main, ["threads", "--turns", "2", "--ms", "1", *words])
+    words = ["threads", "--turns", "2", "--ms", "1", *words]
+    done = CliRunner(env=giving_way()).invoke(cli.main, words)
     assert done.exit_code == 0, done.output
     return done.output
 

@@ -215,7 +215,9 @@ def test_ranks_that_do_the_same_share_what_they_do(built):
         ("ranks 8", "ranks: twice"),
         ("queues no", "queues: twice"),
         ("machine round=1", "machine: twice"),
-        ("compute 1\n" * 1025 + "repeat 1048576", "more than 1073741824 calls"),
+        pytest.param(
+            "compute 1\n" * 1025 + "repeat 1048576", "more than 1073741824 calls", id="many calls"
+        ),
         ("nonsense", "no line 'nonsense'"),
     ],
 )
