@@ -15,41 +15,11 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from fake_job import FAKE, FakeJob
 
 from crestacoll import explanation, plots, points, reportfiles, reportpage, schemas
 from crestacoll.cli import explore as cli
-from crestacoll.explore import draw, outcome, search, watch
-
-FAKE = Path(__file__).parent / "fake_racer.py"
-ALGORITHMS = {"alltoall": [{"name": "bruck"}, {"name": "pairwise"}]}
-DESCRIPTION = {
-    "models": [
-        *({"name": n, "works": True, "algorithms": {}} for n in ("mpi", "nonblock", "persist")),
-        *({"name": n, "works": True, "algorithms": ALGORITHMS} for n in ("p2p", "shm", "os")),
-        {"name": "caf", "works": False, "algorithms": {}},
-    ]
-}
-
-
-class Build:
-    description = DESCRIPTION
-
-
-class FakeJob:
-    """Starts the stand-in as `Job` would start a launcher."""
-
-    build = Build()
-
-    def __init__(self, command, mpi=None):
-        # It needs no packages, and starts dozens of times.
-        self.words = [sys.executable, "-E", "-S", str(FAKE), *command]
-
-    def addresses(self):
-        return []
-
-    def with_settings(self, settings):
-        return self.words, settings
-
+from crestacoll.explore import bycalls, draw, outcome, search, watch
 
 def not_drawn(figure, label):
     draw.plt.close(figure)
@@ -65,6 +35,7 @@ def explore(tmp_path, monkeypatch):
     monkeypatch.setattr(cli, "Job", FakeJob)
     monkeypatch.setattr(search, "LEAST", 0.2)
     monkeypatch.setattr(search, "MOST_RUNS", 3)
+    monkeypatch.setattr(bycalls, "MOST_RUNS", 4)
 
     def run(*words, budget="6s", code=0, drawn=False):
         monkeypatch.setattr(draw, "to_svg", plots.to_svg if drawn else not_drawn)
@@ -383,7 +354,7 @@ MAIN = """
 import sys
 sys.path[:0] = sys.argv.pop(1).split(":")
 from crestacoll.cli import explore
-from test_cli_explore import FakeJob
+from fake_job import FakeJob
 explore.Job = FakeJob
 explore.command()
 """
@@ -392,8 +363,14 @@ explore.command()
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
 def test_an_interrupted_exploration_goes_on(number, explore, tmp_path):
     folders = f"{FAKE.parent}:{FAKE.parents[2] / 'python'}"
-    words = [sys.executable, "-c", MAIN, folders, "--budget", "60s", "--", "good", "sleep=2"]
-    child = subprocess.Popen(words, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    words = [sys.executable, "-c", MAIN, folders, "--budget", "60s", "--", "good"]
+    child = subprocess.Popen(
+        words,
+        cwd=tmp_path,
+        env=os.environ | {"FAKE_RACER_SLEEPS": "2"},  # after each race
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+    )
     log = tmp_path / "crestacoll-explore" / "runs" / "002" / "race.jsonl"
     while not log.exists() or log.stat().st_size < 30000:
         assert child.poll() is None, child.stdout.read()
