@@ -112,6 +112,18 @@ def by_cython(symbol):
     return ".".join(parts) or None
 
 
+CLONE = re.compile(r"(\.(constprop|isra|part|cold|lto_priv)(\.\d+)*)+$")
+MODULE = re.compile(r"(?:__(\w+?)_MOD_(\w+)|(\w+?)_mp_(\w+?)_|_QM(\w+?)P(\w+))$")
+
+
+def by_fortran(symbol):
+    """'collectives::exchange' of what gfortran, Intel's compiler or flang make of a procedure of a
+    module; None of other symbols.
+    """
+    found = MODULE.match(symbol)
+    return "::".join(part for part in found.groups() if part) if found else None
+
+
 class Places:
     """Names of the sites of a profile."""
 
@@ -149,11 +161,11 @@ class Places:
         if module.get("function"):
             return f"{Path(module['path']).name}:{offset} {module['function']}"
         function, file, line = self.known.get((number, offset), ("", "", 0))
-        function = function if function != "??" else ""
+        function = CLONE.sub("", function) if function != "??" else ""  # of GCC's copies
         if by_cython(function):
             return by_cython(function)
         if file and line:
             place = f"{Path(file).name}:{line}"
         else:
             place = f"{Path(module['path']).name}+{offset:#x}"
-        return f"{place} {function}".strip()
+        return f"{place} {by_fortran(function) or function}".strip()
