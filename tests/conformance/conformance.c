@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* conformance.c - every registered algorithm against the definition of its collective, in one
- * process: number of ranks x size x root x in place x commutative x gaps, each schedule run twice
- * on other data; some are built while one allocation after the other fails.  A new algorithm adds
- * nothing here.
+ * process: number of ranks x size x root x in place x commutative x gaps, half of them with empty
+ * messages, each schedule run twice on other data; some are built while one allocation after the
+ * other fails.  A new algorithm adds nothing here.
  *
  *   conformance-sim [COLLECTIVE[/ALGORITHM]]             run the cases; neighbor_* is several
  *   conformance-sim --share K N [SAMPLE]    every N-th algorithm from the K-th, SAMPLE-th size
