@@ -110,6 +110,32 @@ def crestacoll(tmp_path):
 
 
 @pytest.fixture
+def in_process(tmp_path, monkeypatch):
+    """As `crestacoll`, without a process: an interpreter takes longer to load the packages than
+    most commands take. For those that read files and print; that each command starts from a shell
+    is shown elsewhere, such as in test_readme_commands.py.
+    """
+    from click.testing import CliRunner
+
+    from crestacoll import cli, ui
+
+    def run(*words, **variables):
+        for console in (ui.out, ui.err):  # which may be as wide as an earlier test said
+            vars(console).pop("console", None)
+        monkeypatch.chdir(tmp_path)
+        for name in [n for n in os.environ if n.startswith("CRESTA_")]:
+            monkeypatch.delenv(name)
+        words = list(map(str, words))
+        runner = CliRunner(env=builds.clean_environment(**giving_way() | variables))
+        done = runner.invoke(cli.main, words, prog_name="crestacoll", catch_exceptions=False)
+        told = [done.stdout_bytes, done.stderr_bytes]
+        told = [text.decode("utf-8", "surrogateescape") for text in told]
+        return subprocess.CompletedProcess(words, done.exit_code, *told)
+
+    return run
+
+
+@pytest.fixture
 def turbulence(build):
     """The example program of a build and arguments that make it short."""
     program = build.program("turbulence")

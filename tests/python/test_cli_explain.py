@@ -12,6 +12,12 @@ from crestacoll.ui import Problem
 pytestmark = pytest.mark.by_turns
 
 
+@pytest.fixture
+def crestacoll(in_process):
+    """It only reads what is built."""
+    return in_process
+
+
 def asked(crestacoll, build, *words):
     ran = crestacoll("explain", *words, "--mpi", build.name, "--json")
     assert ran.returncode == 0, ran.stderr

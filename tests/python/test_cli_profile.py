@@ -4,10 +4,17 @@
 import json
 
 import pytest
+from conftest import command
 
 from crestacoll import profiles, schemas
 from crestacoll._files import load_profile as api_load_profile
 import report_data
+
+
+@pytest.fixture
+def crestacoll(in_process):
+    """It only reads profiles. What depends on the locale is tried as a command."""
+    return in_process
 
 
 def test_a_good_profile_is_good(profile_data):
@@ -153,11 +160,11 @@ def test_no_name_moves_the_cursor(profile_data, tmp_path, crestacoll):
     assert "a\\x1b[31mb\\x0dc\\nd\\x9b2Je (2)" in shown.stdout, shown.stdout
 
 
-def test_a_name_that_the_locale_lacks(profile_data, tmp_path, crestacoll):
+def test_a_name_that_the_locale_lacks(profile_data, tmp_path):
     profile_data["records"][0]["communicator"] = "Zeile ä 𝄞"
     file = tmp_path / "p.json"
     file.write_text(json.dumps(profile_data, ensure_ascii=False), encoding="utf-8")
-    shown = crestacoll("report", file, COLUMNS="200", PYTHONIOENCODING="ascii")
+    shown = command("report", file, cwd=tmp_path, COLUMNS="200", PYTHONIOENCODING="ascii")
     assert shown.returncode == 0, shown.stderr
     assert "Zeile \\xe4 \\U0001d11e" in shown.stdout
 

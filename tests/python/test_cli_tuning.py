@@ -28,48 +28,48 @@ def made(build, path, rules=RULES, **head):
     return path
 
 
-def test_check(crestacoll, build, tmp_path):
+def test_check(in_process, build, tmp_path):
     made(build, tmp_path / "t.json")
-    ran = crestacoll("tuning", "check", "t.json", "--mpi", build.name)
+    ran = in_process("tuning", "check", "t.json", "--mpi", build.name)
     assert ran.returncode == 0, ran.stdout + ran.stderr
     assert ran.stdout == f"{build.name}: would use 2 rules\n"
 
 
-def test_check_says_what_never_wins(crestacoll, build, tmp_path):
+def test_check_says_what_never_wins(in_process, build, tmp_path):
     rules = [RULES[1], {"collective": "bcast", "communicator": "row", "implementation": "p2p"}]
     made(build, tmp_path / "t.json", rules)
-    ran = crestacoll("tuning", "check", "t.json", "--mpi", build.name)
+    ran = in_process("tuning", "check", "t.json", "--mpi", build.name)
     assert ran.returncode == 0
     assert "never wins: bcast@row=p2p, because of *@row=nonblock\n" in ran.stdout
 
 
-def test_check_of_a_file_from_elsewhere(crestacoll, build, tmp_path):
+def test_check_of_a_file_from_elsewhere(in_process, build, tmp_path):
     rules = [{"collective": "bcast", "implementation": "hypercube"}]
     made(build, tmp_path / "t.json", rules, mpi="Other MPI 7")
-    ran = crestacoll("tuning", "check", "t.json", "--mpi", build.name)
+    ran = in_process("tuning", "check", "t.json", "--mpi", build.name)
     assert ran.returncode == 0, "it is not used, and harms nobody"
     assert "would not use it: it was made for Other MPI 7, and this is" in ran.stdout
     assert "force:FILE would fail: t.json: line " in ran.stdout and "hypercube" in ran.stdout
 
 
-def test_check_finds_what_ranks_would(crestacoll, build, tmp_path):
+def test_check_finds_what_ranks_would(in_process, build, tmp_path):
     made(build, tmp_path / "t.json", [{"collective": "bcast", "implementation": "hypercube"}])
-    ran = crestacoll("tuning", "check", "t.json", "--json", "--mpi", build.name)
+    ran = in_process("tuning", "check", "t.json", "--json", "--mpi", build.name)
     data = json.loads(ran.stdout)
     assert ran.returncode == 1 and len(data["problems"]) == 1
     assert "no implementation" in data["problems"][0] and "line " in data["problems"][0]
 
 
 @pytest.mark.parametrize("text, said", [("{", "line 1, column 2"), ("[]", "expected an object")])
-def test_check_of_no_tuning_file(crestacoll, build, tmp_path, text, said):
+def test_check_of_no_tuning_file(in_process, build, tmp_path, text, said):
     (tmp_path / "t.json").write_text(text)
-    ran = crestacoll("tuning", "check", "t.json", "--mpi", build.name)
+    ran = in_process("tuning", "check", "t.json", "--mpi", build.name)
     assert ran.returncode == 1 and said in ran.stdout and "Traceback" not in ran.stderr
 
 
-def test_show(crestacoll, build, tmp_path):
+def test_show(in_process, build, tmp_path):
     made(build, tmp_path / "t.json")
-    ran = crestacoll("tuning", "show", "t.json")
+    ran = in_process("tuning", "show", "t.json")
     assert ran.returncode == 0, ran.stderr
     first, *_, one, other = ran.stdout.splitlines()
     assert first.startswith("made on ") and tuning.read(tmp_path / "t.json")["head"]["mpi"] in first
@@ -79,24 +79,24 @@ def test_show(crestacoll, build, tmp_path):
     assert other.split() == ["2", "*", "all", "all", "row", "nonblock", "-", "-", "-", "-"]
 
 
-def test_diff(crestacoll, build, tmp_path):
+def test_diff(in_process, build, tmp_path):
     made(build, tmp_path / "a.json")
     made(build, tmp_path / "b.json", [RULES[0] | {"implementation": "shm"}])
-    assert crestacoll("tuning", "diff", "a.json", "a.json").returncode == 0
-    ran = crestacoll("tuning", "diff", "a.json", "b.json", "--json")
+    assert in_process("tuning", "diff", "a.json", "a.json").returncode == 0
+    ran = in_process("tuning", "diff", "a.json", "b.json", "--json")
     assert ran.returncode == 1
     assert json.loads(ran.stdout)["differences"] == [
         {"point": ["alltoall", "0-4K", "all", "all"], "a": "nonblock", "b": "shm"},
         {"point": ["*", "all", "all", "row"], "a": "nonblock", "b": None},
     ]
-    assert len(crestacoll("tuning", "diff", "a.json", "b.json").stdout.splitlines()) == 3
+    assert len(in_process("tuning", "diff", "a.json", "b.json").stdout.splitlines()) == 3
 
 
-def test_merge(crestacoll, build, tmp_path):
+def test_merge(in_process, build, tmp_path):
     made(build, tmp_path / "a.json")
     made(build, tmp_path / "b.json", [RULES[0] | {"implementation": "shm"},
                                       {"collective": "alltoall", "implementation": "os"}])
-    ran = crestacoll("tuning", "merge", "a.json", "b.json", "-o", "c.json")
+    ran = in_process("tuning", "merge", "a.json", "b.json", "-o", "c.json")
     assert ran.returncode == 0, ran.stderr
     assert "left out of b.json: alltoall[0-4K]=shm\n" in ran.stdout
     assert "overlap: alltoall[0-4K]=nonblock wins over alltoall=os\n" in ran.stdout
@@ -105,10 +105,10 @@ def test_merge(crestacoll, build, tmp_path):
     assert [r["implementation"] for r in rules] == ["nonblock", "nonblock", "os"]
 
 
-def test_merge_for_different_mpis(crestacoll, build, tmp_path):
+def test_merge_for_different_mpis(in_process, build, tmp_path):
     made(build, tmp_path / "a.json")
     made(build, tmp_path / "b.json", mpi="Other MPI 7")
-    ran = crestacoll("tuning", "merge", "a.json", "b.json", "-o", "c.json")
+    ran = in_process("tuning", "merge", "a.json", "b.json", "-o", "c.json")
     assert ran.returncode == 125 and "different machines or MPIs" in ran.stderr
     assert not (tmp_path / "c.json").exists()
 

@@ -17,6 +17,12 @@ pytestmark = pytest.mark.by_turns
 
 
 @pytest.fixture
+def crestacoll(in_process):
+    """It only reads files."""
+    return in_process
+
+
+@pytest.fixture
 def files(tmp_path):
     """A file of each kind in the folder of the test."""
     assert schemas.problems("explore", report_data.explored()) == []

@@ -83,16 +83,16 @@ def test_a_bad_origin_is_bad(change):
     assert schemas.problems("profile", data) != []
 
 
-def test_all_of_it_is_in_the_page_and_in_json(tmp_path, crestacoll):
+def test_all_of_it_is_in_the_page_and_in_json(tmp_path, in_process):
     of = report_data.origin(("0", "0"), OMPI_MCA_btl="<b>tcp")
     path = written(tmp_path / "p.json", of)
-    assert crestacoll("report", path, "-o", tmp_path / "r.html").returncode == 0
+    assert in_process("report", path, "-o", tmp_path / "r.html").returncode == 0
     assert "bcast=shm" not in (tmp_path / "r.html").read_text()
     written(path, of := of | {"rules": "bcast=shm"})
-    found = json.loads(crestacoll("report", path, "--json").stdout)
+    found = json.loads(in_process("report", path, "--json").stdout)
     assert found["origin"] == of and len(found["warnings"]) == 1
     assert schemas.problems("report", found) == []
-    shown = crestacoll("report", path, "-o", tmp_path / "r.html")
+    shown = in_process("report", path, "-o", tmp_path / "r.html")
     assert shown.returncode == 0, shown.stderr
     page = (tmp_path / "r.html").read_text()
     for word in ("are both bound to hardware thread 0", "bcast=shm", "&lt;b&gt;tcp", "4711"):

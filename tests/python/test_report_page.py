@@ -17,6 +17,12 @@ from crestacoll import plots, reportfiles, reportpage, schemas
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 
 
+@pytest.fixture
+def crestacoll(in_process):
+    """It only reads files; a page is made by the command."""
+    return in_process
+
+
 @pytest.fixture(scope="module")
 def files(tmp_path_factory):
     """One result of each kind but explore."""
