@@ -5,6 +5,7 @@ import json
 from types import SimpleNamespace
 
 import pytest
+from conftest import command
 
 from crestacoll import benchjob, busbw, choices, nethosts, schemas
 from crestacoll.cli import bench
@@ -14,6 +15,12 @@ pytestmark = pytest.mark.by_turns
 
 
 FACTOR_ONE = {"allreduce", "bcast"}  # on two ranks
+
+
+@pytest.fixture
+def crestacoll(in_process):
+    """Its jobs are processes all the same. Hosts are name spaces of a command."""
+    return in_process
 
 
 def test_two_ranks_end_to_end(crestacoll, build, tmp_path):
@@ -356,13 +363,13 @@ def test_a_wrong_result_is_an_error(capsys):
 
 
 @pytest.mark.alone
-def test_between_hosts(crestacoll, build):
+def test_between_hosts(build, tmp_path):
     """hier finds the hosts, and gives what the MPI gives."""
     if nethosts.why_not():
         pytest.skip(f"no hosts here: {nethosts.why_not()}")
     sizes = ["--sizes", "8,64K", "--samples", "3", "--hosts", "2", "--rate", "1gbit"]
     words = ["allreduce,alltoallv", "-n", "4", "--impl", "hier,hier:leaders", *sizes]
-    done = crestacoll("bench", *words, "--mpi", build.name, "--json")
+    done = command("bench", *words, "--mpi", build.name, "--json", cwd=tmp_path)
     if "no hosts here" in done.stderr:
         pytest.skip(done.stderr)
     assert done.returncode == 0, done.stderr
@@ -389,7 +396,7 @@ def test_a_collective_without_a_line_is_an_error():
     assert e.value.exit_code == 125
 
 
-def test_ranks_that_the_machine_cannot_run_are_refused(crestacoll):
-    ran = crestacoll("bench", "allreduce", "-n", "100000", timeout=60)
+def test_ranks_that_the_machine_cannot_run_are_refused(tmp_path):
+    ran = command("bench", "allreduce", "-n", "100000", cwd=tmp_path, timeout=60)
     assert ran.returncode == 2 and "-n 100000: this machine has" in ran.stderr
     assert "--crowded starts them" in ran.stderr

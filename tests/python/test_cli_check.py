@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from conftest import giving_way
 
 from crestacoll import checkjob
 from crestacoll.builds import Build
@@ -15,6 +16,12 @@ from crestacoll.cli import check
 pytestmark = pytest.mark.by_turns
 
 LANGUAGES = ["C", "Fortran"]
+
+
+@pytest.fixture
+def crestacoll(in_process):
+    """Its jobs are processes all the same."""
+    return in_process
 
 
 def test_fine(crestacoll, build):
@@ -93,7 +100,7 @@ def wrong(build, monkeypatch):
         words = [collective, "--impl", implementation, "-n", "2", "--mpi", build.name, *more]
         words += ["--seconds", "0.1", "--timeout", "3", "--json=c.json"]
         with CliRunner().isolated_filesystem() as scratch:
-            done = CliRunner().invoke(check.command, words)
+            done = CliRunner(env=giving_way()).invoke(check.command, words)
             data = json.loads((Path(scratch) / "c.json").read_text())
         return done.exit_code, done.output, data["builds"][0]["verdicts"]
 

@@ -1,15 +1,23 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """crestacoll harness: the harness of PSDNS."""
 
+import functools
 import json
 import subprocess
 
 import pytest
+from conftest import command
 from crestacoll import harness, nethosts, schemas
 
 pytestmark = pytest.mark.by_turns
 
 MORE = ["MIN:p2p", "CrN:os", "CsN:os", "CrN:p2p", "CsN:p2p", "p2p:pairwise", "shm"]
+
+
+@pytest.fixture
+def crestacoll(in_process):
+    """Its jobs are processes all the same. Hosts are name spaces of a command."""
+    return in_process
 
 
 def measured(crestacoll, build, *words):
@@ -92,11 +100,11 @@ def test_sentences():
 
 
 @pytest.mark.alone
-def test_between_hosts(crestacoll, build):
+def test_between_hosts(build, tmp_path):
     if nethosts.why_not():
         pytest.skip(f"no hosts here: {nethosts.why_not()}")
     words = ["--hosts", "2", "--rate", "1gbit", "--sizes", "1K", "--alg", "MIB,MIN,CsN:p2p"]
-    done = measured(crestacoll, build, *words, "--json")
+    done = measured(functools.partial(command, cwd=tmp_path), build, *words, "--json")
     if "no hosts here" in done.stderr:
         pytest.skip(done.stderr)
     data = json.loads(done.stdout)

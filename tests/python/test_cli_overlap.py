@@ -1,13 +1,21 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """crestacoll overlap."""
 
+import functools
 import json
 import subprocess
 
 import pytest
+from conftest import command
 from crestacoll import nethosts, overlap
 
 pytestmark = pytest.mark.by_turns
+
+
+@pytest.fixture
+def crestacoll(in_process):
+    """Its jobs are processes all the same. Hosts are name spaces of a command."""
+    return in_process
 
 
 def measured(crestacoll, build, *words):
@@ -112,12 +120,12 @@ def spaces():
 
 
 @pytest.mark.alone
-def test_between_hosts(crestacoll, build):
+def test_between_hosts(build, tmp_path):
     if nethosts.why_not():
         pytest.skip(f"no hosts here: {nethosts.why_not()}")
     before = spaces()
     words = ["alltoall", "--sizes", "8,64K", "--hosts", "2", "--rate", "1gbit", "--json"]
-    done = measured(crestacoll, build, *words)
+    done = measured(functools.partial(command, cwd=tmp_path), build, *words)
     if "no hosts here" in done.stderr:
         pytest.skip(done.stderr)
     data = json.loads(done.stdout)
