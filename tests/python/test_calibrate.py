@@ -8,7 +8,7 @@ import pytest
 from click.testing import CliRunner
 
 from crestacoll import builds, cli, schemas
-from crestacoll.simulate import measured
+from crestacoll.simulate import calibrate, measured
 
 MACHINE = {
     "levels": {
@@ -70,8 +70,11 @@ def write(path, build, collectives, sizes):
     return str(path)
 
 
-def test_a_machine_is_found_again(built, tmp_path):
-    """Fitted to small and large messages of some collectives, right for others in between."""
+def test_a_machine_is_found_again(built, tmp_path, monkeypatch):
+    """Fitted to small and large messages of some collectives, right for others in between, after a
+    few rounds.
+    """
+    monkeypatch.setattr(calibrate, "ROUNDS", 4)
     some = write(tmp_path / "some.json", built, ["allgather", "allreduce"], [8, 1024, 1 << 17])
     others = write(tmp_path / "others.json", built, ["bcast", "alltoall"], [64, 8192, 1 << 16])
     to = str(tmp_path / "machine.json")
@@ -143,8 +146,9 @@ def test_points_that_cannot_be_simulated_are_named(built, tmp_path):
     assert len(json.loads(shown.stdout)["points"]) == 2
 
 
-def test_a_fit_begins_with_a_machine_file(built, tmp_path):
+def test_a_fit_begins_with_a_machine_file(built, tmp_path, monkeypatch):
     """What that lacks is assumed, and its error is not that of the machine that is found."""
+    monkeypatch.setattr(calibrate, "ROUNDS", 1)
     path = write(tmp_path / "some.json", built, ["bcast"], [8, 1024])
     fit = {"median": 0.01, "worst": 0.02, "points": 99}
     start = HEAD | {"levels": MACHINE["levels"], "fit": fit}
