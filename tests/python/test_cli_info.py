@@ -18,6 +18,12 @@ from crestacoll.ui import Problem
 pytestmark = pytest.mark.by_turns
 
 
+@pytest.fixture
+def crestacoll(in_process):
+    """The first run of a reader is in test_readme_commands.py."""
+    return in_process
+
+
 def test_info_lists_builds_models_and_variables(crestacoll, build):
     data = json.loads(crestacoll("info", "--no-run", "--json").stdout)
     mine = next(b for b in data["builds"] if b["name"] == build.name)
