@@ -303,10 +303,10 @@ def test_usage(crestacoll, tmp_path):
     assert nothing.returncode == 125 and "nothing to draw" in nothing.stderr
 
 
-def test_drawn_anew_from_its_files(crestacoll, tmp_path):
+def test_drawn_anew_from_its_files(in_process, tmp_path):
     (tmp_path / "performance.json").write_text(json.dumps(HEAD))
     table.write_csv(sample_rows(), [FLOOR], tmp_path / "performance.csv")
-    ran = crestacoll("peers", "--steps", "draw", "--to", tmp_path, "--json")
+    ran = in_process("peers", "--steps", "draw", "--to", tmp_path, "--json")
     assert ran.returncode == 0, ran.stderr
     data = json.loads(ran.stdout)
     assert schemas.problems("peers", data) == [] and len(data["rows"]) == len(sample_rows())
@@ -344,13 +344,13 @@ def test_the_floor_program_on_a_kernel_for_many_cores(build):
     assert speeds.read(ran.stdout)
 
 
-def test_skew(crestacoll, build):
+def test_skew(in_process, build):
     words = "bench bcast,barrier --impl nonblock --sizes 8 --samples 4 --budget 600 --skew".split()
-    assert crestacoll(*words, "30", "--mpi", build.name).returncode == 2
+    assert in_process(*words, "30", "--mpi", build.name).returncode == 2
     words += ["30", "--timing", "synchronised", "--mpi", build.name]
-    data = json.loads(crestacoll(*words, "--json").stdout)
+    data = json.loads(in_process(*words, "--json").stdout)
     assert data["verified"] and {r["skew_us"] for r in data["records"]} == {30}
-    assert "synchronised with a skew of 30 us" in crestacoll(*words).stdout
+    assert "synchronised with a skew of 30 us" in in_process(*words).stdout
 
 
 def test_an_mpi_that_does_not_end_where_ranks_take_turns_is_left_out_there(tmp_path):

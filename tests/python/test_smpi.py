@@ -146,14 +146,14 @@ def test_what_smpi_cannot_do(built, tmp_path, machine, size, said):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_the_command(built, crestacoll, tmp_path):
+def test_the_command(built, in_process, tmp_path):
     (tmp_path / "m.json").write_text(json.dumps({k: MACHINE[k] for k in MACHINE if k != "file"}))
     words = "simulate allreduce --machine m.json --per-node 2 --smpi d".split()
-    done = crestacoll(*words, "-n", 4, "--impl", "p2p:ring")
+    done = in_process(*words, "-n", 4, "--impl", "p2p:ring")
     assert done.returncode == 0 and "wrote d; its replay.sh" in done.stdout
-    again = crestacoll(*words, "-n", 4, "--impl", "p2p:ring")
+    again = in_process(*words, "-n", 4, "--impl", "p2p:ring")
     assert again.returncode == 2 and "d is not empty" in again.stderr
-    many = crestacoll(*words, "-n", "4,8", "--impl", "p2p:ring")
+    many = in_process(*words, "-n", "4,8", "--impl", "p2p:ring")
     assert many.returncode == 2 and "one number of ranks, one size" in many.stderr
 
 
