@@ -20,7 +20,7 @@ from sources import ROOT, Report
 
 TARGETS = ("aarch64", "riscv64", "powerpc64le")
 FLAGS = ("-std=gnu11 -D_GNU_SOURCE= -DCRESTA_PRELOAD -fsyntax-only -w -Isrc -Igenerated "
-         "-Ifortran -Iinclude")
+         "-Ifortran -Iinclude -isystem third_party/jsmn")
 # What processors have in their own ways: instructions, limits of long double, numbers of system
 # calls, names of the compiler.
 DEPENDS = re.compile(r"\basm\b|__asm__|\b__[a-z]\w*__\b(?<!__attribute__)|__builtin_(?!expect)"
