@@ -162,8 +162,8 @@ class Places:
             return f"{Path(module['path']).name}:{offset} {module['function']}"
         function, file, line = self.known.get((number, offset), ("", "", 0))
         function = CLONE.sub("", function) if function != "??" else ""  # of GCC's copies
-        if by_cython(function):
-            return by_cython(function)
+        if of_python := by_cython(function):
+            return of_python
         if file and line:
             place = f"{Path(file).name}:{line}"
         else:
