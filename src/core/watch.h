@@ -13,10 +13,11 @@
 /* What a rank has in memory that it shares with those who wait for it. */
 typedef struct cco_peer_state {
     cco_proc life;
+    uint64_t mpi_call;  /* its last call of those, without the bytes (stamp.h) */
     uint32_t left;      /* it writes nothing more there, because of this error; 0: it may */
     uint32_t told;      /* some rank has said that it has failed */
     uint32_t mpi_calls; /* it has begun of collectives for which the ranks choose by the call */
-    char rest[64 - sizeof(cco_proc) - 3 * sizeof(uint32_t)];
+    char rest[64 - sizeof(cco_proc) - sizeof(uint64_t) - 3 * sizeof(uint32_t)];
 } cco_peer_state;
 
 typedef struct cco_watch cco_watch;

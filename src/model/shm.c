@@ -5,11 +5,13 @@
 #include "core/failure.h"
 #include "core/log.h"
 #include "core/own_lines.h"
+#include "core/raise.h"
 #include "core/unlike.h"
 #include "model/below.h"
 #include "plan/bound.h"
 #include "plan/call_cache.h"
 #include "model/registry.h"
+#include "mpi/quirks.h"
 #include "plan/arguments.h"
 #include "plan/scheduled.h"
 #include "model/shm_many.h"
@@ -90,9 +92,39 @@ static void shm_fail(void *data, int error, int lost)
     cco_comm_fail(o->state, error, lost);
 }
 
+/* Whether no rank has ended a call that waits for this one. */
+static bool all_wait_for(const cco_call *call, int rank)
+{
+    const cco_coll_info *info = &cco_coll_infos[call->coll];
+    return info->properties & CCO_ROOTED ? !(info->out & CCO_AT_ROOT) && rank == call->root
+                                         : call->coll != CCO_SCAN && call->coll != CCO_EXSCAN;
+}
+
+/* Whether another rank is in the MPI's call of the same collective, and all the others can still
+ * come there. */
+static bool is_awaited_in_mpi(const cco_comm *state, const cco_call *call, bool begun)
+{
+    const bool rooted = cco_coll_infos[call->coll].properties & CCO_ROOTED;
+    if (!rooted && cco_quirk_lengths_unchecked())
+        return false;
+    for (int rank = 0; state->seats != NULL && rank < state->size; rank++) {
+        const cco_peer_state *seat = &state->seats[rank];
+        const uint32_t calls = __atomic_load_n(&seat->mpi_calls, __ATOMIC_ACQUIRE);
+        if ((int32_t)(calls - state->seats[state->rank].mpi_calls) > 0 &&
+            seat->mpi_call == cco_stamp(call->coll, call->root, 0) &&
+            (!begun || all_wait_for(call, rank)))
+            return true;
+    }
+    return false;
+}
+
 /* The end of a call that failed.  Where the rings of the ranks may no longer be in step, all later
- * calls on the communicator fail. */
-__attribute__((noinline, cold)) static int fail_call(own *o, cco_comm *state, cco_coll coll, int rc)
+ * calls on the communicator fail.  Under `auto` the sizes of ranks may lead them to the rings and
+ * to the MPI: where the program goes on after an error, those who are here make the MPI's call as
+ * well, for the others would wait there for ever.  `begun`: ranks may have ended the call on the
+ * rings. */
+__attribute__((noinline, cold)) static int fail_call(own *o, cco_comm *state, const cco_call *call,
+                                                     bool begun, int rc)
 {
     cco_shm_many *many = o->many;
     cco_slot_family *families[] = {&o->slots.family,
@@ -108,7 +140,11 @@ __attribute__((noinline, cold)) static int fail_call(own *o, cco_comm *state, cc
         if (state->size == 2 || i > 0 || rc != MPI_ERR_TRUNCATE)
             cco_comm_fail(state, rc, -1);
     }
-    return cco_comm_raise(state, coll, rc);
+    int theirs = MPI_SUCCESS;
+    if (rc == MPI_ERR_TRUNCATE && !cco_raise_ends_job(state->comm) &&
+        is_awaited_in_mpi(state, call, begun))
+        theirs = cco_run_mpi(state, call);
+    return theirs != MPI_SUCCESS ? theirs : cco_comm_raise(state, call->coll, rc);
 }
 
 /* Before all ranks set something up together: they must be in the same call, as far as there are
@@ -347,6 +383,7 @@ static int shm_run_new(own *o, kept *k, cco_comm *state, const cco_way *way, con
     const cco_shm_part part = cco_shm_part_of(&plan);
     if (rc == MPI_SUCCESS && !o->slots.asked[part])
         rc = shm_meet(o, stamp_of(&bound.problem));
+    const bool begun = rc == MPI_SUCCESS;
     if (rc == MPI_SUCCESS && !has_rings(o, state, part)) {
         if (!o->slots.segments[part].unlike) {
             cco_workspace_trim(&o->workspace);
@@ -358,8 +395,19 @@ static int shm_run_new(own *o, kept *k, cco_comm *state, const cco_way *way, con
         rc = fits ? run_planned(o, k, state, way, &plan, &bound) : run_turns(o, state, &bound);
     cco_workspace_trim(&o->workspace);
     if (rc != MPI_SUCCESS)
-        rc = fail_call(o, state, call->coll, rc);
+        rc = fail_call(o, state, call, begun, rc);
     return rc;
+}
+
+/* A call that is remembered. */
+__attribute__((noinline, cold)) static int fail_again(own *o, cco_comm *state, const kept *k,
+                                                      const void *sendbuf, void *recvbuf, int rc)
+{
+    cco_call whole = k->cached.call;
+    whole.comm = state->comm;
+    whole.sendbuf = sendbuf;
+    whole.recvbuf = recvbuf;
+    return fail_call(o, state, &whole, true, rc);
 }
 
 __attribute__((noinline)) static int shm_run_again(cco_comm *state, own *o, kept *k,
@@ -374,7 +422,7 @@ __attribute__((noinline)) static int shm_run_again(cco_comm *state, own *o, kept
     if (rc == MPI_SUCCESS)
         rc = cco_flat_run(o->slots.rings, &k->plan, &cached->problem, &cached->binding, reach);
     if (rc != MPI_SUCCESS)
-        rc = fail_call(o, state, cached->call.coll, rc);
+        rc = fail_again(o, state, k, sendbuf, recvbuf, rc);
     return rc;
 }
 
@@ -395,7 +443,7 @@ static int shm_repeat(const cco_repeat *again, const void *sendbuf, void *recvbu
     int rc = cco_flat_run_small(o->slots.rings, &k->plan.stage[0], &cached->problem,
                                 &cached->binding);
     if (rc != MPI_SUCCESS)
-        rc = fail_call(o, state, cached->call.coll, rc);
+        rc = fail_again(o, state, k, sendbuf, recvbuf, rc);
     return rc;
 }
 
@@ -434,7 +482,7 @@ static int run_many(own *o, cco_comm *state, const cco_way *way, const cco_call 
     if (o->many->behind)
         fall_behind(o, state, rc);
     if (rc != MPI_SUCCESS)
-        rc = fail_call(o, state, call->coll, rc);
+        rc = fail_call(o, state, call, true, rc);
     return rc;
 }
 

@@ -281,10 +281,13 @@ static void run_auto(const char *impl)
                                REDUCE_SCATTER_BLOCK};
     for (int i = 0; i < LEN(some); i++)
         try_both(impl, some[i], 8);
-#ifdef OPEN_MPI /* whose small broadcasts the rules leave to the MPI, and MPICH's of 2 KiB */
+#ifdef OPEN_MPI /* whose small broadcasts the rules leave to the MPI */
     try(impl, BCAST, 64, 8 << 10, false);
-#else
+#else /* and MPICH's of 2 KiB */
     try(impl, BCAST, 2 << 10, 8, false);
+    try(impl, REDUCE_SCATTER_BLOCK, 8, 64 << 10, false);
+    try(impl, ALLTOALL, 8, 64 << 10, false);
+    try(impl, ALLTOALL, 64 << 10, 8, false);
 #endif
     try_kinds(impl, 0);
     try_kinds(impl, 3);
