@@ -4,7 +4,7 @@
  *
  * A place in the program is a module (an executable or a library, by its build id where it has one)
  * and an offset in it, which all ranks have alike.  The list travels as one piece: a head, modules,
- * rows. */
+ * rows, nodes. */
 #define _GNU_SOURCE
 #include <link.h>
 #include <stdlib.h>
@@ -16,6 +16,7 @@
 #include "calls/next.h"
 #include "calls/places.h"
 #include "calls/python.h"
+#include "calls/useful.h"
 #include "core/profile_merge.h"
 
 enum { PATH = 1024, FUNCTION = 64, ID = 20, NO_MODULE = -1 };
@@ -42,10 +43,12 @@ typedef struct row {
 typedef struct head {
     int32_t ranks, modules, rows, threads; /* threads: of the rank with the most */
     double wall_us, wall_us_min, wall_us_max, suspended_us;
+    cco_useful_sum useful;
 } head;
 
 static struct {
     head sum;
+    cco_useful useful; /* whose sum goes into the head when it travels */
     module *modules;
     row *rows;
     void *piece;
@@ -223,11 +226,24 @@ static void calls_add_thread(const cco_calls_thread *t, double tick_us)
     }
 }
 
+/* The time of a rank in the MPI is that of the thread that called MPI_Init. */
+static uint64_t calls_main_ticks(void)
+{
+    uint64_t ticks = 0;
+    for (const cco_calls_thread *t = cco_calls_threads(); t != NULL; t = t->next)
+        for (uint32_t i = 0; t->main && i <= t->mask; i++)
+            ticks += t->entries[i].calls > 0 ? t->entries[i].ticks : 0;
+    return ticks;
+}
+
 static void calls_end(void)
 {
     const cco_calls_job *job = cco_calls_job_end();
     const double tick_us = cco_tick_us(job->begin, job->end);
     const double wall = 1e6 * (job->end.seconds - job->begin.seconds);
+    const double elapsed = wall - tick_us * (double)job->suspended;
+    cco_useful_begin(&all.useful, cco_calls_place_here(),
+                     elapsed - tick_us * (double)calls_main_ticks(), elapsed);
     all.sum = (head){.ranks = 1,
                      .wall_us = wall,
                      .wall_us_min = wall,
@@ -243,18 +259,28 @@ static void calls_end(void)
 static const void *calls_give(void *unused, size_t *bytes)
 {
     (void)unused;
-    const size_t m = sizeof *all.modules * (size_t)all.sum.modules,
-                 r = sizeof *all.rows * (size_t)all.sum.rows;
+    const struct {
+        const void *from;
+        size_t bytes;
+    } pieces[] = {
+        {&all.sum, sizeof all.sum},
+        {all.modules, sizeof *all.modules * (size_t)all.sum.modules},
+        {all.rows, sizeof *all.rows * (size_t)all.sum.rows},
+        {all.useful.nodes,
+         all.useful.nodes != NULL ? sizeof *all.useful.nodes * (size_t)all.useful.sum.nodes : 0},
+    };
+    enum { PIECES = sizeof pieces / sizeof *pieces };
+    all.sum.useful = all.useful.sum;
+    *bytes = 0;
+    for (int i = 0; i < PIECES; i++)
+        *bytes += pieces[i].bytes;
     free(all.piece);
-    all.piece = malloc(sizeof all.sum + m + r);
-    *bytes = all.piece != NULL ? sizeof all.sum + m + r : 0;
-    if (all.piece == NULL)
-        return NULL;
-    memcpy(all.piece, &all.sum, sizeof all.sum);
-    if (m > 0)
-        memcpy((char *)all.piece + sizeof all.sum, all.modules, m);
-    if (r > 0)
-        memcpy((char *)all.piece + sizeof all.sum + m, all.rows, r);
+    char *to = all.piece = malloc(*bytes);
+    if (to == NULL)
+        *bytes = 0;
+    for (int i = 0; i < PIECES && to != NULL; to += pieces[i++].bytes)
+        if (pieces[i].bytes > 0)
+            memcpy(to, pieces[i].from, pieces[i].bytes);
     return all.piece;
 }
 
@@ -267,6 +293,8 @@ static bool calls_take(void *unused, void *theirs, size_t bytes)
     memcpy(&other, theirs, sizeof other);
     const module *m = (const void *)((const char *)theirs + sizeof other);
     const char *at = (const char *)(m + other.modules);
+    cco_useful_add(&all.useful, &other.useful,
+                   (const void *)(at + sizeof(row) * (size_t)other.rows));
     if (!calls_rows_room(other.rows))
         return true;
     for (int i = 0; i < other.rows; i++) {
@@ -342,9 +370,11 @@ static void calls_put(FILE *file, void (*put_string)(FILE *, const char *))
 {
     fprintf(file,
             "{\"wall_us\": {\"mean\": %.3f, \"min\": %.3f, \"max\": %.3f},"
-            " \"suspended_us\": %.3f, \"threads\": %d,\n \"modules\": [",
+            " \"suspended_us\": %.3f, \"threads\": %d,\n \"useful_us\": ",
             all.sum.wall_us / all.sum.ranks, all.sum.wall_us_min, all.sum.wall_us_max,
             all.sum.suspended_us / all.sum.ranks, all.sum.threads);
+    cco_useful_put(file, &all.useful);
+    fprintf(file, ",\n \"modules\": [");
     for (int i = 0; i < all.sum.modules; i++) {
         fprintf(file, i > 0 ? "," : "");
         calls_put_module(file, &all.modules[i], put_string);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* places.c - which ranks of a communicator are on this process's node.  Jobs on one node do not
- * come here.  What is found out about a communicator is kept with it, as an attribute. */
+/* places.c - which ranks of a communicator are on this process's node.  Only jobs on several nodes
+ * ask.  What is found out about a communicator is kept with it, as an attribute. */
 #include "calls/places.h"
 
 #include <stdlib.h>
@@ -17,7 +17,8 @@ static struct {
     uint8_t *distance; /* of the ranks of MPI_COMM_WORLD */
     int keyval;
     unsigned changes; /* how often what a thread remembers may have become wrong */
-} world = {.keyval = MPI_KEYVAL_INVALID};
+    cco_useful_place mine;
+} world = {.keyval = MPI_KEYVAL_INVALID, .mine = {0, -1}};
 
 /* The communicator that a thread asked about last. */
 typedef struct asked {
@@ -35,11 +36,30 @@ static int calls_drop_places(MPI_Comm comm, int key, void *attribute, void *extr
     return MPI_SUCCESS;
 }
 
+cco_useful_place cco_calls_place_here(void)
+{
+    return world.mine;
+}
+
+/* The first rank on the node of one; -1, for all alike, if a node is not known. */
+static int calls_first_there(const uint64_t *nodes, int ranks, int rank)
+{
+    int first = rank;
+    for (int i = ranks - 1; i >= 0; i--) {
+        if (nodes[i] == 0)
+            return -1;
+        if (nodes[i] == nodes[rank])
+            first = i;
+    }
+    return first;
+}
+
 void cco_calls_places_begin(const uint64_t *nodes, int ranks)
 {
     int rank = 0;
     bool several = false;
     PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    world.mine = (cco_useful_place){rank, calls_first_there(nodes, ranks, rank)};
     for (int i = 0; i < ranks; i++)
         several = several || nodes[i] != nodes[0];
     if (!several || (world.distance = malloc((size_t)ranks)) == NULL)

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "calls/calls.h"
+#include "calls/useful.h"
 
 /* Whether the ranks of the job are on several nodes. */
 extern bool cco_calls_several_nodes CCO_CALLS_HIDDEN;
@@ -24,5 +25,8 @@ static inline uint8_t cco_calls_distance_of_window(void)
 
 /* In MPI_Init, on all ranks: the node of each rank of MPI_COMM_WORLD, as a number. */
 void cco_calls_places_begin(const uint64_t *nodes, int ranks);
+
+/* Then: where this process is. */
+cco_useful_place cco_calls_place_here(void);
 
 #endif

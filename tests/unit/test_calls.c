@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* test_calls.c - the tables of counted calls (src/calls): sites beyond their room, calls in calls,
- * threads that end, requests that are not of messages, lists of ranks that become one. */
+ * threads that end, requests that are not of messages, lists of ranks that become one; sums of
+ * what ranks compute. */
 #define _GNU_SOURCE
+#include <math.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdio.h>
@@ -12,6 +14,7 @@
 #include "calls/next.c"
 #include "calls/python.c"
 #include "calls/requests.c"
+#include "calls/useful.c"
 #include "testing/testing.h"
 
 enum { SITES = 20000, ROUNDS = 3 };
@@ -180,6 +183,11 @@ void cco_calls_places_begin(const uint64_t *nodes, int ranks)
     (void)nodes, (void)ranks;
 }
 
+cco_useful_place cco_calls_place_here(void)
+{
+    return (cco_useful_place){2, 2};
+}
+
 static void put_text(FILE *file, const char *text)
 {
     fprintf(file, "'%s'", text);
@@ -193,6 +201,10 @@ static void two_ranks(void)
     calls_end();
     const int before = all.sum.rows;
     CHECK(all.sum.ranks == 1 && all.sum.wall_us > 999999 && all.sum.wall_us < 1000001, "a second");
+    /* The main thread was in calls of 7 us each; 50 us were not counted. */
+    const double useful = 1e6 - 50 - 7.0 * ROUNDS * SITES;
+    CHECK(fabs(all.useful.sum.us - useful) < 1, "useful: %f of %f", all.useful.sum.us, useful);
+    CHECK(fabs(all.useful.sum.elapsed_us - (1e6 - 50)) < 1, "%f", all.useful.sum.elapsed_us);
     for (int i = 1; i < before; i++)
         CHECK(calls_compare(&all.rows[i - 1], &all.rows[i]) < 0, "row %d is in order", i);
     const row *own = NULL;          /* of this program's code: no such site is in a module */
@@ -220,9 +232,59 @@ static void two_ranks(void)
     calls_put(file, put_text);
     fclose(file);
     CHECK(strstr(text, "\"suspended_us\": 50.0") != NULL, "suspended");
+    CHECK(strstr(text, "\"nodes\": [{\"first_rank\": 2, \"ranks\": 2,") != NULL, "%s", text);
     CHECK(strstr(text, "\"build_id\": \"0707") != NULL, "build ids");
     free(text);
     free(theirs);
+}
+
+enum { RANKS = 7 };
+
+/* A rank that computes for as long as a number says, and its node. */
+static cco_useful useful_of(int rank, const int *nodes)
+{
+    static const double us[RANKS] = {30, 10, 50, 50, 10, 20, 40};
+    cco_useful one = {.nodes = NULL};
+    cco_useful_begin(&one, (cco_useful_place){rank, nodes[rank]}, us[rank], 100 + rank);
+    return one;
+}
+
+/* As text, when ranks have come together in some order. */
+static void useful_sum(char *text, size_t room, const int *order, const int *nodes)
+{
+    cco_useful sum = useful_of(order[0], nodes);
+    cco_useful two = useful_of(order[1], nodes); /* that bring another one */
+    for (int i = 2; i < RANKS; i++) {
+        cco_useful next = useful_of(order[i], nodes);
+        cco_useful_add(i == 2 ? &two : &sum, &next.sum, next.nodes);
+        free(next.nodes);
+    }
+    cco_useful_add(&sum, &two.sum, two.nodes);
+    FILE *file = fmemopen(text, room, "w");
+    cco_useful_put(file, &sum);
+    fclose(file);
+    free(sum.nodes);
+    free(two.nodes);
+}
+
+static void what_ranks_compute(void)
+{
+    static const int orders[][RANKS] = {
+        {0, 1, 2, 3, 4, 5, 6}, {6, 5, 4, 3, 2, 1, 0}, {3, 4, 6, 0, 2, 5, 1}};
+    static const int nodes[RANKS] = {0, 1, 0, 1, 1, 0, 6}, unknown[RANKS] = {0, 0, 0, -1, 0, 0, 0};
+    char text[1000];
+    for (int i = 0; i < 3; i++) {
+        useful_sum(text, sizeof text, orders[i], nodes);
+        CHECK(strcmp(text,
+                     "{\"mean\": 30.000, \"min\": 10.000, \"max\": 50.000, \"min_rank\": 1,"
+                     " \"max_rank\": 2, \"elapsed\": 106.000,\n  \"nodes\": ["
+                     "{\"first_rank\": 0, \"ranks\": 3, \"mean\": 33.333, \"max\": 50.000},\n   "
+                     "{\"first_rank\": 1, \"ranks\": 3, \"mean\": 23.333, \"max\": 50.000},\n   "
+                     "{\"first_rank\": 6, \"ranks\": 1, \"mean\": 40.000, \"max\": 40.000}]}") == 0,
+              "order %d: %s", i, text);
+        useful_sum(text, sizeof text, orders[i], unknown);
+        CHECK(strstr(text, "\"mean\": 30.000") && strstr(text, "\"nodes\": null}"), "%s", text);
+    }
 }
 
 int main(void)
@@ -232,5 +294,6 @@ int main(void)
     threads_that_end();
     kinds_of_requests();
     two_ranks();
+    what_ranks_compute();
     return testing_end("calls");
 }
