@@ -3,7 +3,7 @@
 MPI, and what is left.
 """
 
-from crestacoll import origin, profiles, sites
+from crestacoll import efficiency, origin, profiles, sites
 from crestacoll.profiles import percent, seconds
 from crestacoll.sizes import format_amount
 from crestacoll.ui import counted, out, show as show_table, table, word
@@ -193,6 +193,19 @@ def show_picture(data):
         out.print(sentence, soft_wrap=True)
 
 
+def show_efficiency(data):
+    """How well the ranks share the work; nothing where that is not known."""
+    made = table(*efficiency.HEADS)
+    for depth, name, value in efficiency.cells(data):
+        made.add_row("  " * depth + name, value)
+    if made.row_count:
+        out.print()
+        show_table(made)
+        for sentence in efficiency.notes(data):
+            out.print(sentence, soft_wrap=True)
+        out.print(efficiency.LEGEND, style="dim", soft_wrap=True)
+
+
 DISTANCES = {None: "-", "node": "on node", "between": "between", "unknown": "not known"}
 HEADS = ("call", "where", ">calls", ">bytes", ">a call", ">longest", ">time", ">max", ">of run")
 PICTURE = ("time of a rank", ">seconds", ">of run")
@@ -259,6 +272,7 @@ def as_json(data):
             {"group": group, "us": us, "lines": lines} for group, us, lines in picture(data)
         ],
         "calls": [c | {"site": places.name(c["site"]) if c["site"] else None} for c in calls],
+        **efficiency.as_json(data),
     }
 
 
@@ -279,6 +293,7 @@ def show(data, top=None):
     if "calls" in data:
         out.print(heading(data), soft_wrap=True)
         show_picture(data)
+        show_efficiency(data)
         out.print()
         show_calls(data, top)
         out.print()

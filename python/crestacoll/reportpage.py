@@ -12,6 +12,7 @@ from crestacoll import (
     __version__,
     benchjob,
     between,
+    efficiency,
     htmlreport,
     iosection,
     machine,
@@ -174,6 +175,11 @@ def calls_section(data):
         "lines": [[whole_words(cell) for cell in line] for line in lines],
         "more": len(data["calls"]["list"]) - len(lines),
         "notes": mpitime.notes(data),
+        "efficiency": [
+            (("", "below", "deep")[depth], name, value)
+            for depth, name, value in efficiency.cells(data)
+        ],
+        "efficiency_notes": [*efficiency.notes(data), f"{efficiency.LEGEND}."],
     }
 
 

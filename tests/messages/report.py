@@ -25,6 +25,13 @@ def all_of_the_time_in_the_mpi(screen):
     screen.crestacoll("report", "p.json")
 
 
+def how_ranks_share_the_work(screen):
+    """The efficiencies of POP, on the screen and for a CI job."""
+    screen.write("p.json", report_data.uneven())
+    screen.crestacoll("report", "p.json")
+    screen.crestacoll("report", "p.json", "--format", "markdown")
+
+
 def _side(screen, folder, runs, factor):
     """Profiles whose times scatter a little; those of one collective and one place by `factor`."""
     Path(folder).mkdir()

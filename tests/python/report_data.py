@@ -176,6 +176,32 @@ def calls():
     }
 
 
+def uneven():
+    """A run in which four ranks compute for 6, 8, 12 and 4 s of 15, on two nodes, and do not count
+    for another second.
+    """
+    times = {"mean": 7.5e6, "min": 4e6, "max": 12e6, "min_rank": 3, "max_rank": 2}
+    nodes = [
+        {"first_rank": 0, "ranks": 2, "mean": 7e6, "max": 8e6},
+        {"first_rank": 2, "ranks": 2, "mean": 8e6, "max": 12e6},
+    ]
+    counted = {
+        "wall_us": {"mean": 16e6, "min": 16e6, "max": 16e6},
+        "suspended_us": 1e6,
+        "threads": 1,
+        "useful_us": times | {"elapsed": 15e6, "nodes": nodes},
+        "modules": [],
+        "ahead": {},
+        "list": [
+            call("Init", "job", 0.5e6),
+            call("Waitall", "wait", 4.5e6),
+            call("Allreduce", "collective", 2.5e6),
+        ],
+    }
+    records = [record("allreduce", "MPI_COMM_WORLD", 8, 2e6, "p2p:recursive_doubling", 0.9)]
+    return profile() | {"records": records, "calls": counted}
+
+
 def document(schema, records):
     return {
         "schema": schema,

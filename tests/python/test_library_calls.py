@@ -13,7 +13,7 @@ from pathlib import Path
 import api_runs
 import pytest
 from conftest import ROOT
-from crestacoll import mpitime, profiles, sites
+from crestacoll import efficiency, mpitime, profiles, schemas, sites
 from library_runs import AS_ROOT, cached, each_build, good, run
 
 TABLE = ROOT / "api" / "mpi_calls.def"
@@ -247,6 +247,61 @@ def test_a_tool_behind_sees_what_it_saw(build, tmp_path, impl):
     assert without == with_it and len(without) > 40
     for one, other in zip(alone["records"], counted["records"], strict=True):
         assert one["calls_total"] == other["calls_total"], one
+
+
+def computed(done):
+    """What each rank says that it computed, in microseconds."""
+    return [float(us) for us in re.findall(r"computed (\S+)", done.stdout)]
+
+
+def run_uneven(build, file, ranks=4, **variables):
+    libraries = [f"libcrestacoll-{name}.so" for name in ("calls", "preload")]
+    loaded = ":".join(str(build / "lib" / name) for name in libraries)
+    env = {"CRESTA_PROFILE": str(file), "LD_PRELOAD": loaded} | variables
+    done = good(run(build, "calls_uneven", ranks=ranks, env=env))
+    return computed(done), profiles.load(file)
+
+
+@each_build
+@pytest.mark.parametrize("nodes", ["", "2x2", "0,1,1,0", "1+3"])
+def test_who_computes_most(build, tmp_path, nodes):
+    """The useful time of ranks holds what they say that they compute, and none of what is
+    suspended; the sums by node are those of all.
+    """
+    variables = {"CRESTA_NODES": nodes} if nodes else {}
+    own, data = run_uneven(build, tmp_path / "p.json", **variables)
+    calls = data["calls"]
+    useful = calls["useful_us"]
+    assert useful["max_rank"] == own.index(max(own)) == 2
+    assert useful["max"] >= 0.999 * own[2] and useful["min"] >= 0.999 * min(own)
+    assert useful["mean"] >= 0.999 * sum(own) / 4
+    outside = {group: us for group, us, _ in mpitime.picture(data)}[mpitime.OUTSIDE]
+    assert outside == pytest.approx(useful["mean"], rel=1e-6)
+    assert useful["elapsed"] <= calls["wall_us"]["max"] - 0.999 * 50000
+    firsts = {"": [0], "2x2": [0, 2], "0,1,1,0": [0, 1], "1+3": [0, 1]}[nodes]
+    assert [node["first_rank"] for node in useful["nodes"]] == firsts
+    ranks = {"": [4], "1+3": [1, 3]}.get(nodes, [2, 2])
+    assert [node["ranks"] for node in useful["nodes"]] == ranks
+    sums = sum(node["ranks"] * node["mean"] for node in useful["nodes"])
+    assert sums == pytest.approx(4 * useful["mean"], rel=1e-6)
+    assert max(node["max"] for node in useful["nodes"]) == useful["max"]
+    theirs = {"": own, "2x2": own[2:], "0,1,1,0": own[1:3], "1+3": own[1:]}[nodes]
+    assert useful["nodes"][-1]["mean"] >= 0.999 * sum(theirs) / len(theirs)
+    found = efficiency.metrics(data)
+    assert found[efficiency.PARALLEL] == pytest.approx(
+        found[efficiency.BALANCE] * found[efficiency.COMMUNICATION]
+    )
+    assert all(0 < value <= 1 for value in found.values())
+    assert (efficiency.BETWEEN in found) == (len(firsts) > 1)
+    assert schemas.problems("profile", data) == []
+
+
+@each_build
+def test_one_rank_computes_alone(build, tmp_path):
+    own, data = run_uneven(build, tmp_path / "p.json", ranks=1)
+    useful = data["calls"]["useful_us"]
+    assert useful["min"] == useful["max"] == useful["mean"] >= 0.999 * own[0]
+    assert efficiency.metrics(data)[efficiency.BALANCE] == 1
 
 
 PYTHON = """\

@@ -6,7 +6,7 @@ lines, which are those of Unix. What a row does not have, or is not known, is em
 import csv
 import io
 
-from crestacoll import between, formats, mpitime, profiles, sites
+from crestacoll import between, efficiency, formats, mpitime, profiles, sites
 from crestacoll.ui import visible
 
 COLUMNS = (
@@ -16,16 +16,20 @@ COLUMNS = (
     *("time_mean_us", "time_min_us", "time_max_us", "time_longest_us", "of_run_percent"),
     *("waiting_mean_us", "waiting_low_us", "waiting_high_us", "waiting_max_us", "waiting_samples"),
     *("nodes", "messages_between_nodes_per_call", "bytes_between_nodes_per_call"),
+    "efficiency_percent",
 )
 
 
 def render(sources):
-    """One row for each line of the tables that `report` shows, of all profiles."""
+    """One row for each line of the tables that `report` shows, of all profiles, but for the one of
+    where the time goes.
+    """
     text = io.StringIO()
     writer = csv.DictWriter(text, COLUMNS, lineterminator="\n")
     writer.writeheader()
     for source in sources:
-        for row in [*call_rows(source.data), *collective_rows(source.data)]:
+        rows = (efficiency_rows, call_rows, collective_rows)
+        for row in (row for of in rows for row in of(source.data)):
             row |= {"file": source.name, "job_ranks": source.data["ranks"]}
             writer.writerow({name: cell(value) for name, value in row.items()})
     return text.getvalue()
@@ -46,6 +50,22 @@ TIMES = ("mean", "min", "max", "longest")
 
 def of_run(us, wall_us):
     return round(100 * us / wall_us, 4) if wall_us else None
+
+
+def efficiency_rows(data):
+    """What a rank computes, and the efficiencies, where they are known."""
+    found = efficiency.metrics(data)
+    if not found:
+        return
+    useful = data["calls"]["useful_us"]
+    yield {
+        "table": "efficiency",
+        "part": "useful time",
+        "ranks": data["ranks"],
+        "of_run_percent": of_run(useful["mean"], data["calls"]["wall_us"]["mean"]),
+    } | times({"time_us": useful})
+    for name, value in found.items():
+        yield {"table": "efficiency", "part": name, "efficiency_percent": round(100 * value, 4)}
 
 
 def call_rows(data):

@@ -3,7 +3,7 @@
 
 import re
 
-from crestacoll import between, formats, mpitime, profiles
+from crestacoll import between, efficiency, formats, mpitime, profiles
 from crestacoll.ui import word
 
 PLAIN = re.compile(r"[^`|\\\s](?:[^`|\\\n]*[^`|\\\s])?")
@@ -20,7 +20,7 @@ def section(source, top):
     parts = [f"### {code(source.name)}"]
     if "calls" in data:
         parts += [mpitime.heading(data), table(mpitime.PICTURE, picture(data))]
-        parts += [text(sentence) for sentence in mpitime.notes(data)]
+        parts += [text(sentence) for sentence in mpitime.notes(data)] + efficiencies(data)
         heads = mpitime.heads(data)
         calls = [row[: len(heads)] for row in mpitime.lines_of_calls(data, top)]
         parts += [table(heads, [named(row, (0, 1)) for row in calls])]
@@ -39,6 +39,15 @@ def picture(data):
     for group, seconds, share, lines in mpitime.cells(data):
         yield f"**{group}**", f"**{seconds}**", f"**{share}**"
         yield from ((f"· {line}", part, f"({of_run})") for line, part, of_run in lines)
+
+
+def efficiencies(data):
+    """How well the ranks share the work, if it is known."""
+    rows = [(f"{'· ' * depth}{name}", value) for depth, name, value in efficiency.cells(data)]
+    if not rows:
+        return []
+    notes = [*efficiency.notes(data), efficiency.LEGEND]
+    return [table(efficiency.HEADS, rows), *map(text, notes)]
 
 
 def more(rows, top):

@@ -4,7 +4,7 @@ of its node exporter. All metrics are gauges of runs that have ended, in seconds
 the name of the file as label `profile`.
 """
 
-from crestacoll import formats, mpitime, profiles, sites
+from crestacoll import efficiency, formats, mpitime, profiles, sites
 from crestacoll.sizes import format_class
 from crestacoll.ui import visible
 
@@ -13,6 +13,10 @@ METRICS = {
     "ranks": "Ranks of the job.",
     "run_seconds": "Length of the run: mean over the ranks.",
     "time_seconds": "Where the time of a rank goes, mean over the ranks; the sum is the run.",
+    "efficiency_ratio": "How well the ranks share the work, by POP: 1 is best.",
+    "useful_seconds": "Time of a rank outside the MPI, mean over the ranks.",
+    "useful_min_seconds": "That of the rank with the least.",
+    "useful_max_seconds": "That of the rank with the most.",
     "call_seconds": "Time of a rank in calls of the MPI by their place, mean over the ranks.",
     "call_max_seconds": "Time in them of the rank with the most; at least, of several lines.",
     "call_longest_seconds": "Longest single one of them.",
@@ -69,6 +73,7 @@ def samples(data, top):
     yield {}, {"ranks": data["ranks"], "run_seconds": seconds(wall_us)}
     if calls:
         yield from time_samples(data)
+        yield from efficiency_samples(data)
         yield from call_samples(data, top)
     yield from collective_samples(data, top)
 
@@ -81,6 +86,17 @@ def time_samples(data):
     for group, us, lines in mpitime.picture(data):
         for line, part in (lines or {"": us}).items():
             yield {"group": group, "part": line}, {"time_seconds": seconds(part)}
+
+
+def efficiency_samples(data):
+    for name, value in efficiency.metrics(data).items():
+        useful = data["calls"]["useful_us"]
+        yield {"part": name}, {"efficiency_ratio": round(value, 12)}
+        if name == efficiency.PARALLEL:
+            yield {}, {"useful_seconds": seconds(useful["mean"])}
+            for end in ("min", "max"):
+                rank = {"rank": useful[f"{end}_rank"]}
+                yield rank, {f"useful_{end}_seconds": seconds(useful[end])}
 
 
 def call_samples(data, top):
