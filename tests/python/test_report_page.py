@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 import report_data
 from conftest import command
-from crestacoll import plots, reportfiles, reportpage, schemas
+from crestacoll import demo, demopage, plots, reportfiles, reportpage, schemas
+from crestacoll.explore import page as explore_page
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 
@@ -266,6 +267,47 @@ def test_in_a_browser(page, tmp_path):
         for width, height, label in told["pictures"]:
             assert width > 300 and height > 40 and label, (name, label)
     assert found["paper"]["background"] == "rgb(255, 255, 255)"
+
+
+LONG = "/home/somebody/projects/of_several_years/build_with_everything/bin/program_without_a_blank"
+
+
+def explored():
+    """What an exploration found of a program with a long path, and with a long rule."""
+    rule = {"rule": "reduce_scatter_block[65536:]@communicator_of_columns=p2p:recursive_halving"}
+    found = report_data.explored()
+    found |= {"by": "steps", "others": {"busy": 0.0, "stolen": 0.0}}
+    return found | {"command": ["mpirun", "-n", "4", LONG], "rules": [found["rules"][0] | rule]}
+
+
+def calls_page():
+    origin = report_data.origin(("0", "0"), UCX_TLS=LONG) | {"command": ["mpirun", LONG]}
+    calls = report_data.calls()
+    calls["modules"][0]["path"] = f"/nowhere/{LONG.replace('/', '_')}.so"
+    pages = [report_data.profile() | {"calls": calls, "origin": origin}, report_data.uneven()]
+    sources = [reportfiles.Source(f"{LONG}{i}.json", "profile", p) for i, p in enumerate(pages)]
+    return reportpage.render(sources).encode("utf-8", "backslashreplace").decode("utf-8")
+
+
+def demo_page(found):
+    told = [demo.about(case, found=found) for case in demo.CASES]
+    bodies = [explore_page.body(None, found, "a machine") for _ in told]
+    return demopage.render(demo.document(told, 240.0), bodies)
+
+
+def test_long_words_on_a_telephone(tmp_path):
+    """Paths and names that have no blank break, or scroll in a frame of their own: no page is wider
+    than the window.
+    """
+    found = explored()
+    made = {
+        "calls": calls_page(),
+        "explore": explore_page.render(None, found),
+        "demo": demo_page(found),
+    }
+    pages = {f"{n} {width}": (width, p) for n, p in made.items() for width in (400, 340)}
+    for name, told in probed(tmp_path, pages).items():
+        assert told["wide"] == [], name
 
 
 def test_printed(page, tmp_path):
