@@ -313,6 +313,33 @@ def set_srun(section, variables, program):
     return ["--export=" + ",".join(listed), *kept, *tail]
 
 
+def given_variables(head, kind):
+    """(name, value) of the variables that options of the launcher set."""
+    if kind in ASSIGNING:
+        for _, given in assignments(head, ASSIGNING[kind][1]):
+            yield (given or "").partition("=")[::2]
+    elif kind == "hydra":
+        for option, name, value in zip(head, head[1:], head[2:]):
+            if option_name(option) in ("env", "genv"):
+                yield name, value
+    elif kind == "srun":
+        for _, given in assignments(head, ("export",)):
+            yield from (item.partition("=")[::2] for item in (given or "").split(","))
+
+
+def overridden(command, kind, variables, executable=is_executable):
+    """{name: value} of variables that the launcher is to set, and that `inject` sets to others."""
+    found = {}
+    for section in command.sections:
+        head = section[: program_index(section, kind, executable)]
+        found |= {
+            name: value
+            for name, value in given_variables(head, kind)
+            if name != "LD_PRELOAD" and value and variables.get(name, value) != value
+        }
+    return found
+
+
 def inject(command, kind, variables, executable=is_executable):
     """The command with `variables` for its ranks. Returns (words, variables that must go into the
     environment instead).

@@ -7,7 +7,16 @@ from unittest import mock
 
 import report_data
 
-from crestacoll import builds, family, installed, origin, rulesources, runfiles, validation
+from crestacoll import (
+    builds,
+    family,
+    installed,
+    launcher,
+    origin,
+    rulesources,
+    runfiles,
+    validation,
+)
 from crestacoll.cli import reproduce, run
 from crestacoll.rollcall import listen
 
@@ -49,6 +58,14 @@ def how_ranks_are_bound(screen):
 def what_is_left_out(screen):
     """An option that needs a file."""
     screen.refused(runfiles.Profile, {}, ["./app"], True)
+
+
+def what_the_launcher_is_told_in_vain(screen):
+    """A variable that an option of run sets, too."""
+    job = run.Job.__new__(run.Job)
+    job.command = launcher.parse("mpirun -x CRESTA_PROFILE=mine.json -n 2 ./app".split())
+    job.kind = "openmpi"
+    screen.printed(job.say_overridden, {"CRESTA_PROFILE": "/x/p.json", "CRESTA_LOG": "info"})
 
 
 def what_does_not_exist(screen):

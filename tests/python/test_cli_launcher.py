@@ -88,6 +88,43 @@ def test_openmpi_users_preload_stays_behind_ours():
     assert text == f"mpirun -x LD_PRELOAD={OURS}:/x.so -x OTHER -n 2 ./app"
 
 
+@pytest.mark.parametrize(
+    "kind, text",
+    [
+        ("openmpi", "mpirun -x CRESTA_LOG=info -x CRESTA_IMPL=mine -x OTHER=1 -n 2 ./app"),
+        ("openmpi", "mpirun -n 1 ./app : -n 1 -x CRESTA_IMPL=mine ./other"),
+        ("hydra", "mpiexec -genv CRESTA_IMPL mine -env LD_PRELOAD /x.so -n 2 ./app"),
+        ("srun", "srun --export=ALL,CRESTA_IMPL=mine,OTHER=1 -n 2 ./app"),
+        ("srun", "srun --export ALL,CRESTA_IMPL=mine -n 2 ./app"),
+        ("flux", "flux run --env=CRESTA_IMPL=mine ./app"),
+        ("jsrun", "jsrun -E CRESTA_IMPL=mine ./app"),
+    ],
+)
+def test_what_the_launcher_is_told_in_vain(kind, text):
+    """Variables that it is given and that become others; none that stays what it is."""
+
+    def overridden(variables):
+        return launcher.overridden(launcher.parse(text.split()), kind, variables, executable)
+
+    words, _ = inject(text, kind)
+    assert overridden(VARIABLES) == {"CRESTA_IMPL": "mine"} and "=mine" not in words
+    assert overridden({"CRESTA_IMPL": "mine"}) == overridden({"CRESTA_PROFILE": "p"}) == {}
+
+
+@pytest.mark.parametrize(
+    "kind, text",
+    [
+        ("openmpi", "mpirun -n 2 ./app -x CRESTA_IMPL=mine"),
+        ("openmpi", "mpirun -x CRESTA_IMPL -n 2 ./app"),
+        ("hydra", "mpiexec -n 2 ./app -genv CRESTA_IMPL mine"),
+        ("env", "mpirun -x CRESTA_IMPL=mine -n 2 ./app"),
+        ("none", "env CRESTA_IMPL=mine ./app"),
+    ],
+)
+def test_what_is_no_option_of_the_launcher_is_not_told(kind, text):
+    assert launcher.overridden(launcher.parse(text.split()), kind, VARIABLES, executable) == {}
+
+
 def test_hydra_gets_genv_once():
     text, _ = inject("mpiexec -n 1 ./app : -n 1 ./other", "hydra", {"A": "1"})
     assert text == "mpiexec -genv A 1 -n 1 ./app : -n 1 ./other"

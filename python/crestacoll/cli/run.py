@@ -22,7 +22,16 @@ from crestacoll import (
 from crestacoll.builds import FAMILY_NAMES, build_for, need_builds, wheel_build
 from crestacoll.rollcall import listen, reach
 from crestacoll.rulesources import default_choice, tuning_settings
-from crestacoll.ui import NOT_FOUND, NOT_LOADED, WRONG, Problem, err, json_option, write_json
+from crestacoll.ui import (
+    NOT_FOUND,
+    NOT_LOADED,
+    WRONG,
+    Problem,
+    err,
+    json_option,
+    visible,
+    write_json,
+)
 
 EPILOG = """\b
 Exit code: that of the command (128+n if signal n ended it), or
@@ -160,7 +169,7 @@ def command(
         settings = default_choice(settings)
         settings |= listen.asked(**watchdog)
         with listen.watching({} if dry_run else settings, folder, job.addresses) as watch:
-            words, environment = job.with_settings(settings)
+            words, environment = job.with_settings(settings, say=True)
             if dry_run:
                 print_command(words, environment, json_to)
                 return
@@ -313,7 +322,10 @@ class Job:
         """At which ranks of other hosts reach a listener of this host."""
         return reach.addresses(self.command, self.kind)
 
-    def with_settings(self, settings):
+    def with_settings(self, settings, say=False):
+        """(words, environment) of the job; `say`: what the launcher is given without effect."""
+        if say:
+            self.say_overridden(settings)
         if self.linked and all(self.linked):  # two libraries would write each file
             libraries = ":".join(self.counters(settings))
         else:
@@ -328,6 +340,15 @@ class Job:
                 " that"
             )
         return launcher.inject(self.command, self.kind, variables)
+
+    def say_overridden(self, settings):
+        """What the launcher was told to set, and `run` sets itself."""
+        for name, value in launcher.overridden(self.command, self.kind, settings).items():
+            print(
+                f"crestacoll: {visible(f'{name}={value}')}, which the launcher is given, does not"
+                f" count: crestacoll run sets {visible(f'{name}={settings[name]}')}",
+                file=sys.stderr,
+            )
 
 
 def agree(found, launcher_name, launcher_family):
