@@ -25,6 +25,7 @@ from crestacoll.cli import main as command_line  # noqa: E402
 from table import FORMS, c_parameters, read_table, wrap  # noqa: E402
 
 PAGES = ROOT / "docs/reference"
+HEADERS = ("crestacoll.h", "cresta_sp_coll.h", "cresta_multisend.h")
 QUIRKS = ROOT / "src/mpi/quirks.def"
 STRINGS = re.compile(r'(?:"(?:[^"\\]|\\.)*"\s*)+')
 PART = re.compile(r"(<!-- generated: ([\w.-]+) -->\n).*?(<!-- end -->)", re.S)
@@ -194,14 +195,21 @@ PARTS = {
 }
 
 
+def prototypes():
+    """{function: its prototype} of the headers written by hand, as it stands there."""
+    text = "".join((ROOT / "include" / header).read_text() for header in HEADERS)
+    return {found[2]: found[1] for found in re.finditer(r"^(int (CRESTA_\w+)\([^;]*;)", text, re.M)}
+
+
+PARTS |= {name: lambda text=text: f"```c\n{text}\n```" for name, text in prototypes().items()}
+
+
 def missing_headings():
-    """What the code has and no heading names."""
+    """What the code has and no heading names, or no prototype follows."""
     api = (PAGES / "api.md").read_text()
-    for header in ("crestacoll.h", "cresta_sp_coll.h", "cresta_multisend.h"):
-        text = (ROOT / "include" / header).read_text()
-        for name in re.findall(r"^int (CRESTA_\w+)\(", text, re.M):
-            if not re.search(rf"^### {name}$", api, re.M):
-                yield f"docs/reference/api.md: no heading for {name}"
+    for name in prototypes():
+        if f"\n### {name}\n\n<!-- generated: {name} -->\n" not in api:
+            yield f"docs/reference/api.md: no heading and prototype for {name}"
     page = (PAGES / "environment.md").read_text()
     for name, *_ in variables():
         if f"\n## CRESTA_{name}\n" not in page:
