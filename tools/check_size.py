@@ -121,7 +121,7 @@ LIMITS = {
     "sets of generalized requests": (1, 1),
     "#if by MPI elsewhere": (0, 0),
     "lines of design.md": (633, 600),
-    "lines of methods.md": (330, 300),
+    "lines of methods.md": (354, 300),
     "lines of users' pages": (4_270, 3_000),
     "lines of neighbours' pages": (464, 400),
 }

@@ -281,8 +281,6 @@ def written(at, openmpi):
     (at / "crestacoll-explore").mkdir()
     (at / "crestacoll-explore/rules").write_text(rules)
     rule = {"collective": "allreduce", "implementation": "nonblock"}
-    tutorial = (ROOT / "docs/tutorial.md").read_text(encoding="utf-8")
-    (at / "power.c").write_text(WHOLE.search(tutorial)[1])
     head = tuning.head(openmpi.description["mpi"]["library"])
     tuning.write(at / "crestacoll.json", head, [rule])
 
