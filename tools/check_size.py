@@ -39,7 +39,8 @@ ROOMS_BY_MPI = ("mpi/", "transport/")
 # Pages for those who change crestacoll, and results.
 NOT_USERS = ("docs/design.md", "docs/methods.md", "docs/lab/", "docs/performance",
              "docs/implementations.md", "docs/extending", "docs/glossary.md", "docs/mpi-defects.md")
-NEIGHBOUR_PAGES = ("docs/simulating.md", "docs/placement.md", "docs/one-sided.md", "docs/shmem.md")
+NEIGHBOUR_PAGES = ("docs/mpi-io.md", "docs/simulating.md", "docs/placement.md",
+                   "docs/one-sided.md", "docs/shmem.md")
 GENERATED = re.compile(r"^<!-- generated: .*?^<!-- end -->\n", re.S | re.M)
 
 
@@ -122,8 +123,8 @@ LIMITS = {
     "#if by MPI elsewhere": (0, 0),
     "lines of design.md": (633, 600),
     "lines of methods.md": (354, 300),
-    "lines of users' pages": (4_270, 3_000),
-    "lines of neighbours' pages": (464, 400),
+    "lines of users' pages": (3_858, 3_000),
+    "lines of neighbours' pages": (508, 450),
 }
 
 
