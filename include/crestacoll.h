@@ -106,7 +106,7 @@ int CRESTA_Free_mem(void *base);
  * (always the same), other infinities themselves.  A zero is +0, but -0 where all numbers are -0;
  * +0 where there are none.  The rounding mode does not tell.
  * Sources: U. Kulisch, Computer Arithmetic and Validity (2013); R. M. Neal, arXiv:1505.05571
- * (docs/trust.md).
+ * (docs/methods.md).
  * Errors, on all ranks, with one message of each rank that is wrong: MPI_ERR_ARG where a rank gives
  * n < 0, or no array or result.  MPI_ERR_COMM for an intercommunicator or MPI_COMM_NULL. */
 int CRESTA_Repro_sum(const double *x, MPI_Count n, double *result, MPI_Comm comm);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* output.h - what a race tells: a line of JSON for each event, appended by one rank.
- * docs/reference/file-formats.md, "Race". */
+ * docs/methods.md, "Race". */
 #ifndef CCO_RACE_OUTPUT_H
 #define CCO_RACE_OUTPUT_H
 

@@ -8,7 +8,7 @@ A communicator of p members, c of them on each of k nodes, sends between nodes
 
 `pairs` are bytes from each member to each other one; a placement decides how many pairs are on two
 nodes. `nodes` are bytes that have to reach each further node once, and are spread or combined
-inside it. docs/placement.md says more.
+inside it. docs/methods.md says more.
 """
 
 from dataclasses import dataclass

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The calls of a profile, simulated with every implementation, at the profile's number of ranks and
-at others. docs/simulating.md says what is done, and what is left out.
+at others. docs/methods.md says what is done, and what is left out.
 """
 
 import dataclasses

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The communicators of a profile as directions of a grid of ranks, and the same grid with another
-number of ranks. docs/simulating.md says the rules.
+number of ranks. docs/methods.md says the rules.
 
 A grid is known by its distances: those of 4 rows of 16 ranks are 1, 16 and 64. Rows have all
 ranks from distance 1 to 16, columns those from 16 to 64.

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The calls of a profile in classes (communicator, collective, size), and how they and the time
-between them change with the number of ranks. docs/simulating.md says the rules.
+between them change with the number of ranks. docs/methods.md says the rules.
 """
 
 import math
