@@ -123,8 +123,8 @@ LIMITS = {
     "#if by MPI elsewhere": (0, 0),
     "lines of design.md": (633, 600),
     "lines of methods.md": (399, 300),
-    "lines of users' pages": (3_799, 3_000),
-    "lines of neighbours' pages": (508, 450),
+    "lines of users' pages": (3_796, 3_000),
+    "lines of neighbours' pages": (507, 450),
 }
 
 
