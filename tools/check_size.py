@@ -122,8 +122,8 @@ LIMITS = {
     "sets of generalized requests": (1, 1),
     "#if by MPI elsewhere": (0, 0),
     "lines of design.md": (633, 600),
-    "lines of methods.md": (399, 300),
-    "lines of users' pages": (3_796, 3_000),
+    "lines of methods.md": (397, 300),
+    "lines of users' pages": (3_794, 3_000),
     "lines of neighbours' pages": (507, 450),
 }
 
