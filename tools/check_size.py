@@ -123,7 +123,7 @@ LIMITS = {
     "#if by MPI elsewhere": (0, 0),
     "lines of design.md": (633, 600),
     "lines of methods.md": (397, 300),
-    "lines of users' pages": (3_794, 3_000),
+    "lines of users' pages": (3_835, 3_000),
     "lines of neighbours' pages": (507, 450),
 }
 
