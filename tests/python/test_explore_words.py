@@ -315,6 +315,23 @@ def test_one_round_far_away_leaves_room_for_the_others():
     assert draw.proof(pairs, ["mpi", "shm"]).startswith("<svg")
 
 
+def test_the_band_of_the_proof_is_the_interval_that_is_stated(monkeypatch):
+    bands, pairs = [], [{"mpi": 100.0, "shm": 80.0 + i % 5} for i in range(20)]
+    span = draw.plt.Axes.axhspan
+    monkeypatch.setattr(
+        draw.plt.Axes,
+        "axhspan",
+        lambda axes, low, high, **how: bands.append((low, high)) or span(axes, low, high, **how),
+    )
+    found = racestats.difference([pair["shm"] for pair in pairs], [100.0] * len(pairs))
+    stated = outcome.gain_of(found) | {"low": 0.1, "high": 0.3}
+    draw.proof(pairs, ["mpi", "shm"])
+    draw.proof(pairs, ["mpi", "shm"], stated=stated)
+    assert bands[0] == pytest.approx([100 * end for end in found.told])
+    assert bands[0] != pytest.approx([100 * found.low, 100 * found.high])
+    assert bands[1] == pytest.approx((-30, -10))
+
+
 @pytest.mark.parametrize(
     "anchor, told",
     [

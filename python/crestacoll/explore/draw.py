@@ -59,8 +59,10 @@ def drawn(values):
     return max(low - room, values.min()), min(high + room, values.max())
 
 
-def proof(rounds, names, of="time step"):
-    """Every round of the proof a dot over time, and the interval of all. None without any."""
+def proof(rounds, names, of="time step", stated=None):
+    """Every round of the proof a dot over time, and the interval of all: of the gain that is
+    `stated` (outcome.gain_of), if any. None without rounds.
+    """
     chosen, reference = racestats.pairs(rounds, names[1], names[0])
     found = racestats.difference(chosen, reference)
     if found is None:
@@ -78,7 +80,8 @@ def proof(rounds, names, of="time step"):
         axes.plot(near, values[near], "o", color=PALETTE[0], alpha=0.35, markersize=4)
         axes.plot(far, np.clip(values[far], low, high), "x", color=PALETTE[0], markersize=5)
         colour = colour_of(found.as_dict())
-        axes.axhspan(100 * found.low, 100 * found.high, color=colour, alpha=0.35, linewidth=0)
+        least, most = (-stated["high"], -stated["low"]) if stated else found.told
+        axes.axhspan(100 * least, 100 * most, color=colour, alpha=0.35, linewidth=0)
         axes.axhline(100 * found.trimmed, color=colour, linewidth=2)
         room = max(1.0, 0.15 * (high - low))
         axes.set_ylim(min(low, 0) - room, max(high, 0) + room)

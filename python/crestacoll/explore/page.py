@@ -43,7 +43,7 @@ def body(state, found, where=None):
     names = [c.name for c in state.choices("proof")] if state else []
     rounds = verdict.proof_rounds(state) if state else []
     of = words.timed(found, "").strip()
-    proof = draw.proof(rounds, names, of) if len(names) == 2 else None
+    proof = draw.proof(rounds, names, of, found["step"]) if len(names) == 2 else None
     known = found["points"] and found["points"][0]["collective"] != "*"
     return (
         htmlreport.environment()
