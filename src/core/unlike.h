@@ -14,6 +14,7 @@ typedef struct cco_unlike {
     uint64_t here, there; /* stamps of the calls; `there` is 0 if that is not known */
     bool gives;           /* this rank has more, or less, to give than the other takes */
     bool heard;           /* another rank has met one, and left */
+    bool in_mpi;          /* the other has gone to the MPI with this call, as it seems */
 } cco_unlike;
 
 /* MPI_ERR_TRUNCATE if the calls differ in their bytes only, else MPI_ERR_OTHER. */

@@ -92,27 +92,33 @@ static void shm_fail(void *data, int error, int lost)
     cco_comm_fail(o->state, error, lost);
 }
 
-/* Whether no rank has ended a call that waits for this one. */
+/* Whether no rank ends this call before `rank` has come to it. */
 static bool all_wait_for(const cco_call *call, int rank)
 {
     const cco_coll_info *info = &cco_coll_infos[call->coll];
-    return info->properties & CCO_ROOTED ? !(info->out & CCO_AT_ROOT) && rank == call->root
-                                         : call->coll != CCO_SCAN && call->coll != CCO_EXSCAN;
+    if (info->properties & CCO_COUNTS || call->coll == CCO_SCAN || call->coll == CCO_EXSCAN)
+        return false;
+    return !(info->properties & CCO_ROOTED) || (rank == call->root && !(info->out & CCO_AT_ROOT));
 }
 
-/* Whether another rank is in the MPI's call of the same collective, and all the others can still
- * come there. */
-static bool is_awaited_in_mpi(const cco_comm *state, const cco_call *call, bool begun)
+/* Whether a rank has gone to the MPI with this call, and all others have failed here or will: this
+ * one because it waited for that rank (`seen`), or for one that has failed.  In place there may be
+ * results already in what the MPI would take for operands. */
+static bool is_awaited_in_mpi(const cco_comm *state, const cco_unlike *seen, const cco_call *call,
+                              bool begun)
 {
     const bool rooted = cco_coll_infos[call->coll].properties & CCO_ROOTED;
-    if (!rooted && cco_quirk_lengths_unchecked())
+    if (state->failure.error != MPI_ERR_TRUNCATE || state->seats == NULL ||
+        (seen->met && !seen->in_mpi) || (begun && call->sendbuf == MPI_IN_PLACE) ||
+        (!rooted && cco_quirk_lengths_unchecked()))
         return false;
-    for (int rank = 0; state->seats != NULL && rank < state->size; rank++) {
+    for (int rank = 0; rank < state->size; rank++) {
         const cco_peer_state *seat = &state->seats[rank];
         const uint32_t calls = __atomic_load_n(&seat->mpi_calls, __ATOMIC_ACQUIRE);
         if ((int32_t)(calls - state->seats[state->rank].mpi_calls) > 0 &&
-            seat->mpi_call == cco_stamp(call->coll, call->root, 0) &&
-            (!begun || all_wait_for(call, rank)))
+            __atomic_load_n(&seat->mpi_call, __ATOMIC_RELAXED) ==
+                cco_stamp(call->coll, call->root, 0) &&
+            ((seen->met && !begun) || all_wait_for(call, rank)))
             return true;
     }
     return false;
@@ -121,8 +127,7 @@ static bool is_awaited_in_mpi(const cco_comm *state, const cco_call *call, bool 
 /* The end of a call that failed.  Where the rings of the ranks may no longer be in step, all later
  * calls on the communicator fail.  Under `auto` the sizes of ranks may lead them to the rings and
  * to the MPI: where the program goes on after an error, those who are here make the MPI's call as
- * well, for the others would wait there for ever.  `begun`: ranks may have ended the call on the
- * rings. */
+ * well, for the others would wait there for ever.  `begun`: a rank may have ended the call. */
 __attribute__((noinline, cold)) static int fail_call(own *o, cco_comm *state, const cco_call *call,
                                                      bool begun, int rc)
 {
@@ -130,6 +135,9 @@ __attribute__((noinline, cold)) static int fail_call(own *o, cco_comm *state, co
     cco_slot_family *families[] = {&o->slots.family,
                                    many != NULL ? &many->levels.near_family : NULL,
                                    many != NULL ? &many->levels.far_family : NULL};
+    const bool follows = rc == MPI_ERR_TRUNCATE &&
+                         is_awaited_in_mpi(state, &o->slots.family.unlike, call, begun) &&
+                         !cco_raise_ends_job(state->comm);
     for (int i = 0; i < 3 && families[i] != NULL; i++) {
         if (!families[i]->unlike.met)
             continue;
@@ -140,10 +148,7 @@ __attribute__((noinline, cold)) static int fail_call(own *o, cco_comm *state, co
         if (state->size == 2 || i > 0 || rc != MPI_ERR_TRUNCATE)
             cco_comm_fail(state, rc, -1);
     }
-    int theirs = MPI_SUCCESS;
-    if (rc == MPI_ERR_TRUNCATE && !cco_raise_ends_job(state->comm) &&
-        is_awaited_in_mpi(state, call, begun))
-        theirs = cco_run_mpi(state, call);
+    const int theirs = follows ? cco_run_mpi(state, call) : MPI_SUCCESS;
     return theirs != MPI_SUCCESS ? theirs : cco_comm_raise(state, call->coll, rc);
 }
 
@@ -399,11 +404,12 @@ static int shm_run_new(own *o, kept *k, cco_comm *state, const cco_way *way, con
     return rc;
 }
 
-/* A call that is remembered. */
+/* A call that is remembered, with the arrays of this one, if it has any. */
 __attribute__((noinline, cold)) static int fail_again(own *o, cco_comm *state, const kept *k,
-                                                      const void *sendbuf, void *recvbuf, int rc)
+                                                      const void *sendbuf, void *recvbuf,
+                                                      const cco_call *call, int rc)
 {
-    cco_call whole = k->cached.call;
+    cco_call whole = call != NULL ? *call : k->cached.call;
     whole.comm = state->comm;
     whole.sendbuf = sendbuf;
     whole.recvbuf = recvbuf;
@@ -412,7 +418,7 @@ __attribute__((noinline, cold)) static int fail_again(own *o, cco_comm *state, c
 
 __attribute__((noinline)) static int shm_run_again(cco_comm *state, own *o, kept *k,
                                                    const cco_way *way, const void *sendbuf,
-                                                   void *recvbuf)
+                                                   void *recvbuf, const cco_call *call)
 {
     cco_cached_call *cached = &k->cached;
     const cco_direct_access *reach;
@@ -422,7 +428,7 @@ __attribute__((noinline)) static int shm_run_again(cco_comm *state, own *o, kept
     if (rc == MPI_SUCCESS)
         rc = cco_flat_run(o->slots.rings, &k->plan, &cached->problem, &cached->binding, reach);
     if (rc != MPI_SUCCESS)
-        rc = fail_again(o, state, k, sendbuf, recvbuf, rc);
+        rc = fail_again(o, state, k, sendbuf, recvbuf, call, rc);
     return rc;
 }
 
@@ -435,15 +441,14 @@ static int shm_repeat(const cco_repeat *again, const void *sendbuf, void *recvbu
     cco_comm *state = again->state;
     cco_cached_call *cached = again->cached;
     kept *k = (kept *)cached; /* its first member */
-    (void)call;
     if (k->plan.stages > 1 || !k->plan.stage[0].small)
-        return shm_run_again(state, o, k, &cached->way, sendbuf, recvbuf);
+        return shm_run_again(state, o, k, &cached->way, sendbuf, recvbuf, call);
     cached->binding.base[CCO_IN] = (char *)(uintptr_t)sendbuf;
     cached->binding.base[CCO_OUT] = recvbuf;
     int rc = cco_flat_run_small(o->slots.rings, &k->plan.stage[0], &cached->problem,
                                 &cached->binding);
     if (rc != MPI_SUCCESS)
-        rc = fail_again(o, state, k, sendbuf, recvbuf, rc);
+        rc = fail_again(o, state, k, sendbuf, recvbuf, call, rc);
     return rc;
 }
 
@@ -500,7 +505,7 @@ static int shm_run(cco_comm *state, const cco_way *way, const cco_call *call)
     if (k != NULL && cco_cached_call_matches(&k->cached, 0, way, call) &&
         k->crowded == state->facts.crowded) {
         cco_cached_call_repeat(&k->cached, state, way, o, shm_repeat);
-        return shm_run_again(state, o, k, way, call->sendbuf, call->recvbuf);
+        return shm_run_again(state, o, k, way, call->sendbuf, call->recvbuf, call);
     }
     if (!cco_arguments_valid(state, call))
         return cco_arguments_refuse(call);

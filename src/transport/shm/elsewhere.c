@@ -65,15 +65,21 @@ static bool is_away(const cco_slot_ring *b, int rank, bool waits, uint64_t *ther
     return (int64_t)(left - (waits ? b->call + CCO_SLOT_PIECE_LAST : next)) >= 0; /* they wrap */
 }
 
-/* The ring to which it has come; the first, for a call of the MPI that this rank has not made. */
+/* Whether `rank` is in a call of the MPI that this rank has not made. */
+static bool is_in_mpi(const cco_slot_ring *b, int rank)
+{
+    const cco_watch *watch = b->family->rings->watch;
+    const cco_peer_state *seats = watch != NULL ? watch->seats : NULL;
+    return seats != NULL && (int32_t)(__atomic_load_n(&seats[rank].mpi_calls, __ATOMIC_ACQUIRE) -
+                                      seats[b->rank].mpi_calls) > 0;
+}
+
+/* The ring to which it has come; the first, for a call of the MPI. */
 static const cco_slot_ring *elsewhere_away(const cco_slot_ring *b, int rank, uint64_t *there)
 {
     const cco_slot_family *family = b->family;
-    const cco_watch *watch = family->rings->watch;
-    const cco_peer_state *seats = watch != NULL ? watch->seats : NULL;
     *there = 0;
-    if (seats != NULL && (int32_t)(__atomic_load_n(&seats[rank].mpi_calls, __ATOMIC_ACQUIRE) -
-                                   seats[b->rank].mpi_calls) > 0)
+    if (is_in_mpi(b, rank))
         return family->rings;
     for (int i = 0; i < family->count; i++) {
         const cco_slot_ring *ring = &family->rings[i];
@@ -102,10 +108,14 @@ void cco_elsewhere_give_up(const cco_slot_ring *b, int rank)
 {
     uint64_t there = 0;
     const cco_slot_ring *ring = elsewhere_away(b, rank, &there);
+    cco_unlike *unlike = &b->family->unlike;
+    const bool in_mpi = !unlike->met && is_in_mpi(b, rank);
     if (ring != NULL && there == 0)
         there = elsewhere_word_of(
             ring, rank, ring->call + (ring != b ? (uint64_t)1 << CCO_SLOT_PIECE_BITS : 0));
-    cco_watch_fail(b->watch, elsewhere_tell(b, rank, b->stamp, there), -1);
+    const int error = elsewhere_tell(b, rank, b->stamp, there);
+    unlike->in_mpi |= in_mpi;
+    cco_watch_fail(b->watch, error, -1);
 }
 
 void cco_elsewhere_note(cco_slot_ring *b, int rank, uint64_t here, uint64_t there)
