@@ -37,7 +37,7 @@ OUTPUTS = {
     "include/crestacoll_proto.h": emit_c.prototypes,
     "include/cresta_sp_coll_proto.h": emit_c.split_prototypes,
     "include/crestacoll_shmem_proto.h": emit_shmem.header,
-    "generated/core/collectives.inc": emit_c.name_list,
+    "generated/call/collectives.inc": emit_c.name_list,
     "generated/api/entries.c": emit_c.entries,
     "generated/api/entries_split.c": emit_c.split_entries,
     "generated/native/calls.c": emit_c.native_calls,

@@ -69,7 +69,7 @@ class Collective:
 
     @property
     def derived(self) -> frozenset[str]:
-        """Properties that follow from arguments and shape (src/core/collectives.h)."""
+        """Properties that follow from arguments and shape (src/call/collectives.h)."""
         sides = (self.gives.blocks, self.gets.blocks)
         follow = {
             "counts": any(a.kind == "ns" for a in self.args),

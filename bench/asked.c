@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/imposed_nodes.h"
+#include "base/imposed_nodes.h"
 
 enum { UNIT_ROOM = 24 };
 

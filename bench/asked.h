@@ -21,7 +21,7 @@ const cco_algo *asked_algo(cco_coll coll, bool by_nodes, int i);
 /* "bruck", "bruck?k=3&more=4": takes the text apart. */
 bool asked_algorithm(cco_coll coll, bool by_nodes, char *text, const cco_algo **algo, long *params);
 
-/* Nodes as CRESTA_NODES has them (core/imposed_nodes.h); NULL if they are wrong. */
+/* Nodes as CRESTA_NODES has them (base/imposed_nodes.h); NULL if they are wrong. */
 cco_node_map *asked_nodes(const char *text, int size);
 
 #endif

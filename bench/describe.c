@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "algo/algo.h"
-#include "core/config.h"
+#include "config/config.h"
 #include "mpi/mpi_compat.h"
 #include "model/registry.h"
 #include "tune/rules.h"

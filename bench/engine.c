@@ -12,7 +12,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "core/comm.h"
+#include "comm/comm.h"
 #include "plan/plan.h"
 #include "model/registry.h"
 #include "transport/hook/hook.h"

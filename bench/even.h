@@ -11,7 +11,7 @@ enum { EVEN_ELEMENT = 8 }; /* bytes of what is reduced */
 typedef struct even {
     cco_coll coll;
     int size, root;
-    size_t bytes; /* as in core/call.h; uneven collectives: each block */
+    size_t bytes; /* as in call/call.h; uneven collectives: each block */
     cco_layout layouts[CCO_BASES];
     size_t *n; /* bytes of the blocks where they differ (reduce_scatter), else NULL */
     ptrdiff_t *at;

@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 #include "algo/algo.h"
-#include "core/config.h"
+#include "config/config.h"
 #include "even.h"
 
 typedef struct explain_options {

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "asked.h"
-#include "core/core_place.h"
+#include "base/core_place.h"
 #include "explain.h"
 #include "graph.h"
 #include "simulator/all_neighbors.h"

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "core/core_place.h"
+#include "base/core_place.h"
 #include "mpi/mpi_compat.h"
 #include "explain.h"
 #include "simulator/sim.h"

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/stencil.h"
+#include "comm/stencil.h"
 #include "peer_lists.h"
 #include "simulator/all_neighbors.h"
 

@@ -6,7 +6,7 @@
 #ifndef BENCH_GRAPH_H
 #define BENCH_GRAPH_H
 
-#include "core/neighbors.h"
+#include "comm/neighbors.h"
 
 /* The neighbours of each rank, which the caller frees; NULL: there is no such topology, or no
  * memory. */

@@ -4,7 +4,7 @@
 #define CHECK_CELLS_H
 
 #include "call.h"
-#include "core/model.h"
+#include "comm/model.h"
 
 enum { IMPL_ROOM = 64 }; /* characters of an implementation, as rules have them */
 

@@ -17,7 +17,7 @@ function(cresta_dflags var)
 endfunction()
 
 # The files that read it: another choice compiles no others. tools/check_rooms.py keeps this true.
-set(CRESTA_BUILT_IN src/core/config.c src/core/settings.c src/tune/choose.c bench/describe.c)
+set(CRESTA_BUILT_IN src/config/config.c src/config/settings.c src/tune/choose.c bench/describe.c)
 list(TRANSFORM CRESTA_BUILT_IN PREPEND "${PROJECT_SOURCE_DIR}/")
 
 # CRESTA_CHOICE: definitions for these files. A property of a file holds in one folder only, so that

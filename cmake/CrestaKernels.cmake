@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# The loops of reductions, once for each instruction set; src/core/kernels.c chooses when it runs.
+# The loops of reductions, once for each instruction set; src/reduce/kernels.c chooses when it runs.
 # Gives the objects cresta_kernels, which know no MPI, and CRESTA_AVX if there is a choice.
-set(loops "${PROJECT_SOURCE_DIR}/src/core/kernels")
+set(loops "${PROJECT_SOURCE_DIR}/src/reduce/kernels")
 set(CRESTA_AVX OFF)
 set(flags -O3)               # whatever the build type: without it loops are not vectorised
 if(CMAKE_C_COMPILER_ID MATCHES "GNU|Clang")
-  # The same roundings everywhere: src/core/kernels/loops.inc says why.
+  # The same roundings everywhere: src/reduce/kernels/loops.inc says why.
   list(APPEND flags -fopenmp-simd -ffp-contract=off)
   if(CMAKE_C_COMPILER_ID MATCHES "Clang")
     list(APPEND flags -Wno-pass-failed)      # no processor has vectors of long double

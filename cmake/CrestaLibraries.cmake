@@ -13,8 +13,9 @@ set(for "${PROJECT_SOURCE_DIR}/fortran")
 set(generated "${PROJECT_SOURCE_DIR}/generated")
 
 file(GLOB CRESTA_COUNTED CONFIGURE_DEPENDS
-     ${src}/core/*.c ${src}/mpi/*.c ${src}/io/*.c ${src}/sched/*.c ${src}/algo/*.c ${src}/algo/*/*.c
-     ${src}/transport/*/*.c
+     ${src}/base/*.c ${src}/config/*.c ${src}/mpi/*.c ${src}/call/*.c ${src}/comm/*.c
+     ${src}/wait/*.c ${src}/reduce/*.c ${src}/profile/*.c ${src}/hang/*.c
+     ${src}/io/*.c ${src}/sched/*.c ${src}/algo/*.c ${src}/algo/*/*.c ${src}/transport/*/*.c
      ${src}/native/*.c ${src}/plan/*.c ${src}/model/*.c ${src}/progress/*.c ${src}/tune/*.c
      ${src}/record/*.c ${src}/race/*.c ${src}/validate/*.c ${src}/rollcall/*.c ${src}/match/*.c
      ${src}/observe/*.c ${generated}/native/*.c
@@ -35,7 +36,7 @@ list(REMOVE_ITEM CRESTA_WRAPPERS "${src}/interpose/init.c" "${src}/interpose/wai
 set_source_files_properties(${CRESTA_COUNTED} PROPERTIES
   COMPILE_OPTIONS "-Wconversion;-Wno-sign-conversion")
 if(CRESTA_AVX)
-  set_property(SOURCE ${src}/core/kernels.c APPEND PROPERTY COMPILE_DEFINITIONS CRESTA_AVX)
+  set_property(SOURCE ${src}/reduce/kernels.c APPEND PROPERTY COMPILE_DEFINITIONS CRESTA_AVX)
 endif()
 
 # What is loaded may be in another folder than libcrestacoll, which finds it all the same.
@@ -80,7 +81,7 @@ endfunction()
 # What differs between the libraries, by CRESTA_PRELOAD (tools/check_rooms.py keeps the list true);
 # the objects of all other files are of both.
 set(CRESTA_DIFFERING ${src}/api/process.c ${src}/api/progress.c
-    ${src}/api/split.c ${src}/core/facts.c ${src}/core/next.c)
+    ${src}/api/split.c ${src}/comm/facts.c ${src}/base/next.c)
 include(CrestaSchedules)     # algorithms, for tools and tests too; and the simulator
 set(CRESTA_COMMON ${CRESTA_COUNTED} ${CRESTA_ENTRIES})
 list(REMOVE_ITEM CRESTA_COMMON ${CRESTA_DIFFERING} ${CRESTA_SCHEDULES})

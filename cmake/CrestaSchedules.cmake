@@ -4,8 +4,9 @@
 file(GLOB CRESTA_SCHEDULES CONFIGURE_DEPENDS
      "${PROJECT_SOURCE_DIR}/src/sched/*.c" "${PROJECT_SOURCE_DIR}/src/algo/*.c"
      "${PROJECT_SOURCE_DIR}/src/algo/*/*.c")
-foreach(name IN ITEMS collectives stencil pause yielding whereabouts own_lines thread_count)
-  list(APPEND CRESTA_SCHEDULES "${PROJECT_SOURCE_DIR}/src/core/${name}.c")
+foreach(name IN ITEMS base/own_lines base/pause base/thread_count base/yielding call/collectives
+        comm/stencil hang/whereabouts)
+  list(APPEND CRESTA_SCHEDULES "${PROJECT_SOURCE_DIR}/src/${name}.c")
 endforeach()
 add_library(cresta_schedules OBJECT ${CRESTA_SCHEDULES})
 cresta_compile(cresta_schedules)

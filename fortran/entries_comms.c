@@ -6,7 +6,7 @@
 
 #include "api/set_up.h"
 #include "mpi/mpi_compat.h"
-#include "core/next.h"
+#include "base/next.h"
 #include "handles.h"
 
 #pragma GCC visibility push(default)

@@ -4,7 +4,7 @@
 #include "api/progress.h"
 #include "api/profiling.h"
 #include "api/set_up.h"
-#include "core/next.h"
+#include "base/next.h"
 #include "handles.h"
 
 #pragma GCC visibility push(default)

@@ -6,8 +6,8 @@
  * the MPI's or a tool's. */
 #include <string.h>
 
-#include "core/log.h"
-#include "core/next.h"
+#include "base/log.h"
+#include "base/next.h"
 #include "handles.h"
 #include "io/record.h"
 

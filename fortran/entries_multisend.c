@@ -3,8 +3,8 @@
 #include <stdlib.h>
 
 #include "api/exchange.h"
-#include "core/degrees.h"
-#include "core/log.h"
+#include "call/degrees.h"
+#include "base/log.h"
 #include "cresta_multisend.h"
 #include "handles.h"
 #include "section.h"

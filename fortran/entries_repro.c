@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* entries_repro.c - CRESTA_Repro_sum for module crestacoll: real and complex numbers of two kinds,
  * counts of two kinds, both kinds of handles. */
-#include "core/log.h"
+#include "base/log.h"
 #include "handles.h"
 #include "section.h"
 

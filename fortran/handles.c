@@ -8,8 +8,8 @@
 #include <stdlib.h>
 
 #include "api/request_data.h"
-#include "core/degrees.h"
-#include "core/log.h"
+#include "call/degrees.h"
+#include "base/log.h"
 
 #if defined(OPEN_MPI)
 /* One common block, in the spelling of each family of compilers; mpi_f08 names the same one. */

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/log.h"
+#include "base/log.h"
 #include "mpi/mpi_compat.h"
 #include "record/recorder.h"
 

@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#include "core/stencil.h"
+#include "comm/stencil.h"
 #include "sched/neighbor_mates.h"
 
 static uint64_t find_stencil(const cco_neighbors *near, int size)

@@ -4,7 +4,7 @@
 #ifndef CCO_ALL_NEIGHBORS_H
 #define CCO_ALL_NEIGHBORS_H
 
-#include "core/neighbors.h"
+#include "comm/neighbors.h"
 #include "sched/node_map.h"
 
 /* Gives each rank the first stencil that the lists of all ranks are, in memory of malloc.  False if

@@ -3,9 +3,9 @@
 """check_docs.py - what the documentation shows and points to is there.
 
 A code block under `<!-- file: PATH -->` is that file, which is compiled and tested; relative links
-lead to files and to their headings; every environment variable of src/core/env.def is in README.md
-or docs/; the tables of docs/implementations.md have all collectives and all models, in both
-languages; lines of prose have at most 100 characters (not tables, code blocks, and lines with a
+lead to files and to their headings; every environment variable of src/config/env.def is in
+README.md or docs/; the tables of docs/implementations.md have all collectives and all models, in
+both languages; lines of prose have at most 100 characters (not tables, code blocks, and lines with a
 long link).
 """
 import re
@@ -101,7 +101,7 @@ def main():
         everything += text
         check_page(page, text, report)
         check_width(page, text, report)
-    table = ROOT / "src/core/env.def"
+    table = ROOT / "src/config/env.def"
     for name in VARIABLE.findall(table.read_text()):
         if f"CRESTA_{name}" not in everything:
             report.add(table, 1, f"CRESTA_{name} is not documented")

@@ -4,7 +4,7 @@
 
 Ranks that plan from what only some of them see exchange wrong data, or wait for ever. So whatever
 tells such things (cores, thread level, log level, process, environment, processor) may be named
-only in the files below, where it becomes an agreed fact (src/core/facts.h), is agreed on by
+only in the files below, where it becomes an agreed fact (src/comm/facts.h), is agreed on by
 cco_service_all, or concerns this rank alone. Whoever needs it elsewhere uses the agreed fact, or
 adds the file here with the reason.
 """
@@ -15,8 +15,8 @@ from sources import ROOT, Report, files, generated
 # name: {file: how it is safe there}
 SOURCES = {
     r"cco_pause_crowds": {
-        "core/pause.c": "its definition", "core/pause.h": "its definition",
-        "core/polite.c": "how this rank waits", "api/report.c": "how this rank says that it waits",
+        "base/pause.c": "its definition", "base/pause.h": "its definition",
+        "wait/polite.c": "how this rank waits", "api/report.c": "how this rank says that it waits",
         "sched/engine_run.c": "how this rank waits",
         "shmem/small.c": "agreed on by cco_service_all",
         "transport/shm/slot_ring.c": "how this rank waits",
@@ -24,64 +24,64 @@ SOURCES = {
     },
     r"\bcco_mpi_yields\(": {
         "mpi/mpi_behavior.c": "its definition", "mpi/mpi_behavior.h": "its definition",
-        "core/polite.c": "how this rank waits", "core/wait.c": "how this rank waits",
+        "wait/polite.c": "how this rank waits", "wait/wait.c": "how this rank waits",
     },
     r"PMPI_Query_thread": {
-        "core/profile.c": "whether this rank locks its own timeline",
+        "profile/profile.c": "whether this rank locks its own timeline",
         "io/record.c": "whether this rank locks its own record",
         "mpi/mpi_behavior.c": "the level that Open MPI has, and keeps",
         "api/progress.c": "becomes the fact `progress`", "interpose/wait.c": "how this rank waits",
-        "core/snapshot.c": "whether this rank writes what it has counted",
+        "profile/snapshot.c": "whether this rank writes what it has counted",
         "transport/rma/window.c": "agreed on by cco_service_all",
         "shmem/entries.c": "what the program asks for",
         "transport/caf/caf.c": "agreed on by cco_service_all",
         "transport/caf/runtime.c": "agreed on by cco_service_all",
     },
     r"sched_getaffinity": {
-        "core/wait.c": "becomes the fact `crowded`", "api/origin.c": "for the profile",
-        "core/core_place.c": "gathered from all ranks (cco_core_place_here, below)",
+        "wait/wait.c": "becomes the fact `crowded`", "api/origin.c": "for the profile",
+        "base/core_place.c": "gathered from all ranks (cco_core_place_here, below)",
     },
     r"\bcco_last_cache_here\(": {
-        "core/core_place.c": "its definition", "core/core_place.h": "its definition",
+        "base/core_place.c": "its definition", "base/core_place.h": "its definition",
         "transport/shm/flat_plan.c": "how this rank writes what it gets, in its own memory",
     },
     r"\bcco_core_place_here\(": {
-        "core/core_place.c": "its definition", "core/core_place.h": "its definition",
+        "base/core_place.c": "its definition", "base/core_place.h": "its definition",
         "model/shm_many.c": "all ranks gather those of all, and group by these",
     },
     r"PMPI_Comm_split_type": {
-        "core/wait.c": "counts the ranks of a node for the fact `crowded`",
+        "wait/wait.c": "counts the ranks of a node for the fact `crowded`",
         "transport/rma/shared.c": "agreed on by cco_service_all",
         "shmem/symmetric.c": "counts the ranks of a node for a bound that is agreed on",
         "transport/caf/runtime.c": "counts the ranks of a node for a bound that is agreed on",
     },
     r"\bcco_(node|boot)_key\(": {
-        "core/common_clock.c": "compared with those of all ranks",
-        "core/profile_merge.c": "all ranks get the keys of all",
-        "core/node_key.c": "its definition", "core/node_key.h": "its definition",
-        "core/facts.c": "becomes the fact `one_node`",
+        "profile/common_clock.c": "compared with those of all ranks",
+        "profile/profile_merge.c": "all ranks get the keys of all",
+        "base/node_key.c": "its definition", "base/node_key.h": "its definition",
+        "comm/facts.c": "becomes the fact `one_node`",
         "api/origin.c": "all ranks get the keys of all",
         "tune/nodes.c": "gathered from all ranks",
-        "core/proc.c": "whose processes this rank can look at",
+        "base/proc.c": "whose processes this rank can look at",
         "transport/shm/segment.c": "whether this rank opens the memory; agreed on "
         "by cco_service_all",
         "window/shared_window.c": "compared with those of all ranks",
     },
-    r"__builtin_cpu_supports": {"core/kernels.c": "all loops give the same bits"},
+    r"__builtin_cpu_supports": {"reduce/kernels.c": "all loops give the same bits"},
     r"\bgetpid\(": {
-        "core/teardown.c": "makes numbers unique, which rank 0 gives to all",
+        "comm/teardown.c": "makes numbers unique, which rank 0 gives to all",
         "transport/shm/segment.c": "where the others find the memory",
-        "core/process_read.c": "whom the others read; all agree whether they can",
+        "base/process_read.c": "whom the others read; all agree whether they can",
         "rollcall/rollcall.c": "whom a roll-call names; nothing else goes by it",
         "tune/presence.c": "for a message",
-        "core/proc.c": "whom the others look after",
+        "base/proc.c": "whom the others look after",
     },
-    r"\bgetenv\(": {"core/config.c": "compared between ranks (core/settings.h)"},
+    r"\bgetenv\(": {"config/config.c": "compared between ranks (config/settings.h)"},
     r"cco_configured\.log\b|c->log\b": {
-        "core/config.c": "its reading", "core/log.c": "whether this rank prints",
+        "config/config.c": "its reading", "base/log.c": "whether this rank prints",
         "model/shm_many.c": "whether it counts what it prints",
-        "core/failure.c": "whether this rank prints",
-        "core/facts.c": "agreed on in MPI_Init",
+        "comm/failure.c": "whether this rank prints",
+        "comm/facts.c": "agreed on in MPI_Init",
         "tune/choose.c": "whether this rank prints",
         "api/report.c": "whether this rank prints", "api/split.c": "whether this rank prints",
     },
@@ -94,7 +94,7 @@ SOURCES = {
         "api/dispatch.c": "below, what begins run over is an agreed fact",
     },
     r"\bCCO_PRELOADED\b": {
-        "core/config.h": "its definition", "core/facts.c": "becomes `linked` and `preloaded`",
+        "config/config.h": "its definition", "comm/facts.c": "becomes `linked` and `preloaded`",
         "api/progress.c": "becomes the fact `progress`", "api/process.c": "agreed on in MPI_Init",
         "api/dispatch.c": "whether this rank records",
         "api/split.c": "its path is an agreed fact",
@@ -105,7 +105,7 @@ SOURCES = {
         "tune/tuning_file.c": "rank 0 decides for all; where ranks have not met, they compare it",
     },
     r"PMPI_Get_processor_name|\bgethostname\(": {
-        "core/failure.c": "for a message", "api/origin.c": "for the profile",
+        "comm/failure.c": "for a message", "api/origin.c": "for the profile",
         "rollcall/rollcall.c": "whom a roll-call names; nothing else goes by it",
     },
 }
@@ -120,7 +120,7 @@ def check(report, path, text):
             found = re.search(name, line)
             if found and where not in allowed:
                 report.add(path, number, f"{found[0]} tells what only this rank sees: use an "
-                           "agreed fact (src/core/facts.h), or say in tools/check_facts.py why not")
+                           "agreed fact (src/comm/facts.h), or say in tools/check_facts.py why not")
 
 
 def main():

@@ -2,21 +2,20 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """check_layers.py - an #include may only point to a layer below (docs/design.md, "Layers").
 
-    base < mpi < core < {calls, io, sched} < {algo, transport, native} < {plan, window} < model
-    < progress < tune < observe < {record, race, validate, rollcall, match} < {api, simulator}
+    {base, config} < mpi < call < {comm, wait, reduce, profile, hang} < {calls, io, sched}
+    < {algo, transport, native} < {plan, window} < model < progress < tune < observe
+    < {record, race, validate, rollcall, match} < {api, simulator}
     < {interpose, fortran, shmem, bench, check} < python
 
-The base is what src/mpi stands on: files of core, and two of its own.
+Folders in the first two braces may include each other. The base also has two files of src/mpi.
 """
 import re
 
 from sources import ROOT, Report, files
 
-BASE = {f"core/{name}" for name in (
-    "clock", "config", "core_place", "env_kinds", "hold_signals", "imposed_nodes", "log",
-    "node_key", "pause", "proc", "thread_count", "watch", "world", "yielding")}
-BASE |= {"core/env", "mpi/mpi_compat", "mpi/ulfm"}
-RANK = {"base": -2, "mpi": -1, "core": 0, "calls": 1, "io": 1, "sched": 1, "algo": 2,
+BASE = {"mpi/mpi_compat", "mpi/ulfm"}
+TOGETHER = {"config": "base", "wait": "comm", "reduce": "comm", "profile": "comm", "hang": "comm"}
+RANK = {"base": -3, "mpi": -2, "call": -1, "comm": 0, "calls": 1, "io": 1, "sched": 1, "algo": 2,
         "transport": 2, "native": 2, "plan": 3, "window": 3, "model": 4, "progress": 5, "tune": 6,
         "observe": 7, "record": 8, "race": 8, "validate": 8, "rollcall": 8, "match": 8, "api": 9,
         "simulator": 9, "interpose": 10, "fortran": 10, "shmem": 10, "bench": 10, "check": 10}
@@ -30,6 +29,7 @@ def layer_of(path):
     if parts[0] == "src" and path.with_suffix("").relative_to(ROOT / "src").as_posix() in BASE:
         return "base"
     name = parts[1] if parts[0] in ("src", "generated") and len(parts) > 2 else parts[0]
+    name = TOGETHER.get(name, name)
     return name if name in RANK else None
 
 
@@ -66,7 +66,7 @@ def check_line(report, path, number, line):
 def check_folders(report):
     """A new folder of src/ needs a place among the layers."""
     for path in sorted((ROOT / "src").iterdir()):
-        if path.is_dir() and path.name not in RANK:
+        if path.is_dir() and TOGETHER.get(path.name, path.name) not in RANK:
             report.add(path, 1, "is no layer: rank it in tools/check_layers.py and docs/design.md")
 
 

@@ -83,7 +83,7 @@ def check_differing(report, code):
     listed = re.search(r"set\(CRESTA_DIFFERING (.*?)\)", LIBRARIES.read_text(), re.S)[1]
     listed = {SRC / name.removeprefix("${src}/") for name in listed.split()}
     differ = {path for path, text in code.items()
-              if DIFFERS.search(text) and path != SRC / "core/config.h"}
+              if DIFFERS.search(text) and path != SRC / "config/config.h"}
     for path in sorted(listed ^ differ):
         report.add(path, 1, f"CRESTA_DIFFERING of {LIBRARIES.name} "
                    f"{'lacks it' if path in differ else 'lists it without need'}")
@@ -94,7 +94,7 @@ def check_built_in(report):
     listed = re.search(r"set\(CRESTA_BUILT_IN (.*?)\)", DFLAGS.read_text(), re.S)[1].split()
     reading = {path.relative_to(ROOT).as_posix() for folder in ("src", "bench", "fortran")
                for path in (ROOT / folder).rglob("*.[ch]") if CHOICE.search(path.read_text())}
-    for name in sorted({*listed} ^ (reading - {"src/core/config.h"})):
+    for name in sorted({*listed} ^ (reading - {"src/config/config.h"})):
         report.add(ROOT / name, 1, f"CRESTA_BUILT_IN of {DFLAGS.name} "
                    f"{'lacks it' if name in reading else 'lists it without need'}")
 

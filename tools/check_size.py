@@ -58,7 +58,7 @@ def includes(code, name):
 
 def members(code):
     """Members of the state of a communicator: one for each name that is declared."""
-    body = COMM.search(COMMENT.sub("", code["core/comm.h"]))[1]
+    body = COMM.search(COMMENT.sub("", code["comm/comm.h"]))[1]
     return sum(len(line.split(",")) for line in re.split(r";", body) if line.strip())
 
 

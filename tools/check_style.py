@@ -3,9 +3,9 @@
 """check_style.py - the rules that a script can check.
 
 line <= 100 columns, function <= 60 lines, file <= 800 lines; an SPDX line in the head of every
-source file; no notes to oneself, no disabled code, getenv only in src/core/config.c; few lines that
-end in a backslash; no "1 ranks"; in pages, messages and comments, none of a few turns that do not
-read as English, such as sentences that hang on the one before.
+source file; no notes to oneself, no disabled code, getenv only in src/config/config.c; few lines
+that end in a backslash; no "1 ranks"; in pages, messages and comments, none of a few turns that do
+not read as English, such as sentences that hang on the one before.
 Generated files (line 1 says so) need only the SPDX line.
 """
 import ast
@@ -19,7 +19,7 @@ FORTRAN = (".f90", ".F90")
 CMAKE = (".cmake", "CMakeLists.txt")
 TABLES = (".def",)
 SOURCES = C + FORTRAN + CMAKE + TABLES + (".py", ".sh", "Makefile")
-GETENV = ROOT / "src/core/config.c"
+GETENV = ROOT / "src/config/config.c"
 
 # In two halves, so that this file passes.
 NOTES = re.compile(r"\b(TO" r"DO|FIX" r"ME|X" r"XX)\b")
@@ -137,7 +137,7 @@ def check_lines(report, path, lines):
         if path.suffix in C + FORTRAN and DISABLED.match(line):
             report.add(path, number, "disabled code")
         if path.suffix in C and "src" in path.parts and path != GETENV and "getenv(" in line:
-            report.add(path, number, "only src/core/config.c reads the environment")
+            report.add(path, number, "only src/config/config.c reads the environment")
         if path.is_relative_to(PRINTS) and (found := PLURALS.search(line)):
             report.add(path, number, f"may say `1 {found[1]}`: use ui.counted")
         if line != line.rstrip():

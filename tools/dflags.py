@@ -22,7 +22,7 @@ ROOT = Path(__file__).resolve().parent.parent
 PROTECTED = "-D_PROTECTED_BUFFER"
 MODELS_OF_THE_DOCUMENT = {"caf": "Fortran coarrays", "os": "MPI one-sided operations"}
 
-# Memory that is taken once: (model, flag, flag with its size, definition for src/core/config.c).
+# Memory that is taken once: (model, flag, flag with its size, definition for src/config/config.c).
 # There were three areas of N elements: INTEGER, REAL and DOUBLE PRECISION.
 STORES = [
     ("caf", "-D_STATIC_COARRAYS", "-DTMP_COARRAY_SIZE", "CCO_DEFAULT_CAF_BUFFER"),

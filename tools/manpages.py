@@ -120,7 +120,7 @@ def below(ctx):
 
 
 def environment():
-    """The variables of the library, from src/core/env.def."""
+    """The variables of the library, from src/config/env.def."""
     for name, _, preset, text in variables():
         default = f" [default: {preset}]" if preset else ""
         yield from (".TP", rf"\fBCRESTA_{name}\fR", line(roff(text + default)))

@@ -179,10 +179,10 @@ def sources():
     patterns = ["src/sched/*.c", "src/algo/*.c", "src/algo/*/*.c", "simulator/*.c",
                 "tests/conformance/*.c", "check/graphs.c"]
     found = (p for pattern in patterns for p in sorted(ROOT.glob(pattern)))
-    names = ("collectives", "own_lines", "pause", "stencil", "thread_count", "whereabouts",
-             "yielding")
-    core = [ROOT / f"src/core/{name}.c" for name in names]
-    return core + [p for p in found if not p.name.startswith(("test_", "onesided_", "merges"))]
+    names = ("base/own_lines", "base/pause", "base/thread_count", "base/yielding",
+             "call/collectives", "comm/stencil", "hang/whereabouts")
+    others = [ROOT / f"src/{name}.c" for name in names]
+    return others + [p for p in found if not p.name.startswith(("test_", "onesided_", "merges"))]
 
 
 def known_equivalent():

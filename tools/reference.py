@@ -83,7 +83,7 @@ def c_string(text):
 
 def variables():
     """[(name, same on all ranks, default, help)] of env.def."""
-    table = (ROOT / "src/core/env.def").read_text()
+    table = (ROOT / "src/config/env.def").read_text()
     rows = re.findall(r"^CCO_ENV\((\w+), \w+, \w+, (true|false), (\w+|\"[^\"]*\"),\s*"
                       r"((?:\"[^\"]*\"\s*)+)\)", table, re.M)
     return [(name, same == "true", c_string(preset) if preset[0] == '"' else "0", c_string(text))

@@ -23,7 +23,7 @@ __attribute__((visibility("hidden"))) void *cco_front_resolve(size_t which);
 
 #define EXPORT __attribute__((visibility("default")))
 
-/* What comes after us, where all copies of crestacoll look for it (src/core/next.c). */
+/* What comes after us, where all copies of crestacoll look for it (src/base/next.c). */
 EXPORT void *cresta_next_definition(const char *name);
 EXPORT void *cresta_preload_next_definition(const char *name);
 EXPORT void *cresta_front_next_definition(const char *name);

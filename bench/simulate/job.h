@@ -13,7 +13,7 @@
  *                                    need one (graph.h); none if it is missing
  *   compute SECONDS                  any number of these two
  *   call COLLECTIVE BYTES ALGORITHM SIZE STRIDE ROOT
- *                                    bytes as in core/call.h; ALGORITHM: "bruck?k=4"; "preset",
+ *                                    bytes as in call/call.h; ALGORITHM: "bruck?k=4"; "preset",
  * what p2p takes, "node_preset", what hier does; SIZE and STRIDE of the communicators: play.h
  *   overlap SECONDS thread|none      computation between the begin of the call before this line and
  *                                    its end, while a thread drives the messages, or nobody

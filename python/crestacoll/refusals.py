@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What the library prints where CRESTA_FALLBACK=error forbids another implementation to run
-(src/core/fallback.c)."""
+(src/comm/fallback.c)."""
 
 import re
 from typing import NamedTuple

@@ -6,10 +6,10 @@
 #include <dlfcn.h>
 
 #include "api/process.h"
-#include "core/config.h"
-#include "core/device.h"
-#include "core/log.h"
-#include "core/world.h"
+#include "config/config.h"
+#include "call/device.h"
+#include "base/log.h"
+#include "base/world.h"
 #include "mpi/mpi_behavior.h"
 
 /* The file that the program gets a function of the MPI from; NULL if nobody has it. */

@@ -2,7 +2,7 @@
 /* coll_some.c - CRESTA_Coll_some, CRESTA_Coll_testsome: which blocks have come. */
 #include "api/split_end.h"
 #include "api/split.h"
-#include "core/log.h"
+#include "base/log.h"
 #include "progress/queue.h"
 #include "progress/partial_request.h"
 

@@ -4,10 +4,10 @@
 
 #include "api/set_up.h"
 #include "api/dispatch.h"
-#include "core/config.h"
-#include "core/log.h"
+#include "config/config.h"
+#include "base/log.h"
 #include "mpi/mpi_check.h"
-#include "core/raise.h"
+#include "call/raise.h"
 #include "observe/observe.h"
 #include "tune/agree.h"
 #include "tune/choose.h"

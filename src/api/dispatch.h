@@ -4,8 +4,8 @@
 #define CCO_DISPATCH_H
 
 #include "api/process.h"
-#include "core/comm.h"
-#include "core/reentry.h"
+#include "comm/comm.h"
+#include "call/reentry.h"
 #include "plan/call_cache.h"
 
 /* In place of the state of a communicator: the call comes from a library below us, and is none of

@@ -5,7 +5,7 @@
 #include "api/set_up.h"
 #include "api/dispatch.h"
 #include "mpi/mpi_check.h"
-#include "core/raise.h"
+#include "call/raise.h"
 #include "model/shm_memory.h"
 
 int CRESTA_Alloc_mem(MPI_Aint bytes, MPI_Comm comm, void *baseptr)

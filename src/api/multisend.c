@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "api/multisend_lists.h"
-#include "core/pause.h"
+#include "base/pause.h"
 #include "cresta_multisend.h"
 #include "mpi/quirks.h"
 #include "progress/queue.h"

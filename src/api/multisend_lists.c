@@ -6,10 +6,10 @@
 #include <stdlib.h>
 
 #include "api/dispatch.h"
-#include "core/channel.h"
-#include "core/log.h"
+#include "comm/channel.h"
+#include "base/log.h"
 #include "mpi/service.h"
-#include "core/teardown.h"
+#include "comm/teardown.h"
 
 static const char lists_key; /* its address is the key */
 

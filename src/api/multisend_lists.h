@@ -21,7 +21,7 @@ typedef struct cco_lists {
     MPI_Comm comm;                  /* of ours */
     uint64_t used[CCO_LISTS_WORDS]; /* bit per tag, on this rank */
     int next;                       /* the next one to give, if not all were given */
-    uint64_t number;                /* core/teardown.h */
+    uint64_t number;                /* comm/teardown.h */
     int users;                      /* the communicator, and each list */
     bool ended;                     /* the communicator has been freed */
 } cco_lists;

@@ -5,11 +5,11 @@
 #include <limits.h>
 #include <stdlib.h>
 
-#include "core/classes.h"
-#include "core/comm.h"
-#include "core/config.h"
-#include "core/log.h"
-#include "core/raise.h"
+#include "reduce/classes.h"
+#include "comm/comm.h"
+#include "config/config.h"
+#include "base/log.h"
+#include "call/raise.h"
 #include "native/calls.h"
 #include "sched/fold.h"
 #include "transport/local/local.h"

@@ -12,9 +12,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "core/config.h"
-#include "core/json_out.h"
-#include "core/node_key.h"
+#include "config/config.h"
+#include "base/json_out.h"
+#include "base/node_key.h"
 #include "tune/machine.h"
 
 enum {

@@ -4,8 +4,8 @@
 #include "api/ours.h"
 
 #include "api/dispatch.h"
-#include "core/reentry.h"
-#include "core/raise.h"
+#include "call/reentry.h"
+#include "call/raise.h"
 #include "native/calls.h"
 #include "native/neighbor_reduce.h"
 #include "plan/arguments.h"

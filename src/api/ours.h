@@ -4,7 +4,7 @@
 #ifndef CCO_OURS_H
 #define CCO_OURS_H
 
-#include "core/comm.h"
+#include "comm/comm.h"
 #include "crestacoll.h"
 #include "progress/path.h"
 

@@ -5,11 +5,11 @@
 #include <pthread.h>
 
 #include "api/progress.h"
-#include "core/comm.h"
-#include "core/config.h"
-#include "core/facts.h"
-#include "core/polite.h"
-#include "core/world.h"
+#include "comm/comm.h"
+#include "config/config.h"
+#include "comm/facts.h"
+#include "wait/polite.h"
+#include "base/world.h"
 #include "mpi/mpi_check.h"
 
 typedef enum process_moment { READ, ASK, INIT, MET, LATE, WRITE, END } process_moment;

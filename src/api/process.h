@@ -45,7 +45,7 @@ void cco_process_serve(void);
  * for others; equal on all its ranks. */
 bool cco_process_ignores(MPI_Comm comm, bool near);
 
-/* cco_job.met (core/facts.h), by any thread. */
+/* cco_job.met (comm/facts.h), by any thread. */
 bool cco_process_met(void);
 
 /* CRESTA_Set_impl was called here. */

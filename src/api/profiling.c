@@ -7,19 +7,19 @@
 #include <stdlib.h>
 
 #include "api/process.h"
-#include "core/clock.h"
-#include "core/comm.h"
-#include "core/common_clock.h"
-#include "core/config.h"
+#include "base/clock.h"
+#include "comm/comm.h"
+#include "profile/common_clock.h"
+#include "config/config.h"
 #include "mpi/mpi_compat.h"
-#include "core/profile_json.h"
-#include "core/profile_merge.h"
-#include "core/profile_time.h"
-#include "core/profile_waiting.h"
+#include "profile/profile_json.h"
+#include "profile/profile_merge.h"
+#include "profile/profile_time.h"
+#include "profile/profile_waiting.h"
 #include "io/record.h"
 #include "mpi/service.h"
-#include "core/snapshot.h"
-#include "core/world.h"
+#include "profile/snapshot.h"
+#include "base/world.h"
 
 static struct {
     bool started, was_profiled;

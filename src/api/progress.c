@@ -2,14 +2,14 @@
 /* progress.c - see progress.h. */
 #include "api/progress.h"
 
-#include "core/config.h"
-#include "core/next.h"
-#include "core/facts.h"
-#include "core/progress_thread.h"
-#include "core/log.h"
-#include "core/world.h"
-#include "core/pause.h"
-#include "core/wait.h"
+#include "config/config.h"
+#include "base/next.h"
+#include "comm/facts.h"
+#include "wait/progress_thread.h"
+#include "base/log.h"
+#include "base/world.h"
+#include "base/pause.h"
+#include "wait/wait.h"
 #include "observe/observe.h"
 #include "progress/queue.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* progress.h - CRESTA_ASYNC: whether a progress thread (core/progress_thread.h) runs, and what it
+/* progress.h - CRESTA_ASYNC: whether a progress thread (wait/progress_thread.h) runs, and what it
  * may progress.
  *
  * It may call the MPI with MPI_THREAD_MULTIPLE only.  Below that it progresses what passes through
@@ -10,7 +10,7 @@
 
 #include <stdbool.h>
 
-#include "core/progress_thread.h"
+#include "wait/progress_thread.h"
 
 extern cco_progress_level cco_progress_allowed_level; /* use cco_progress_allowed */
 
@@ -50,7 +50,7 @@ void cco_progress_begin(void);
 void cco_progress_begin_late(void);
 
 /* The thread runs from now on, if it is allowed to; if the system refuses, that is a fact of this
- * rank (core/facts.h). */
+ * rank (comm/facts.h). */
 void cco_progress_start(void);
 
 /* Before MPI_Finalize, or in it: no thread is left. */

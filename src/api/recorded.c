@@ -9,11 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/clock.h"
-#include "core/common_clock.h"
-#include "core/profile_time.h"
-#include "core/snapshot.h"
-#include "core/timeline.h"
+#include "base/clock.h"
+#include "profile/common_clock.h"
+#include "profile/profile_time.h"
+#include "profile/snapshot.h"
+#include "profile/timeline.h"
 #include "native/calls.h"
 #include "native/models.h"
 #include "plan/call_cache.h"
@@ -65,7 +65,7 @@ static inline void api_recorded_count(cco_profile_counter *record, cco_coll coll
     cco_timeline_add(&cco_timeline_here, (int)coll, start, end);
 }
 
-/* Where the waiting of calls is evaluated from (core/arrivals.h), NULL if memory runs out. */
+/* Where the waiting of calls is evaluated from (profile/arrivals.h), NULL if memory runs out. */
 static inline cco_arrival_set *arrivals_of(cco_comm *state, cco_coll coll)
 {
     cco_arrival_set *sets = state->records.arrivals != NULL ? state->records.arrivals

@@ -3,7 +3,7 @@
 #ifndef CCO_API_RECORDED_H
 #define CCO_API_RECORDED_H
 
-#include "core/comm.h"
+#include "comm/comm.h"
 
 /* Runs a blocking call by a choice, and records it.  A repeat that its model leaves is recorded
  * too. */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* repair.c - CRESTA_Comm_repair: a communicator of the ranks that are left. */
 #include "api/dispatch.h"
-#include "core/log.h"
+#include "base/log.h"
 #include "mpi/mpi_check.h"
-#include "core/raise.h"
+#include "call/raise.h"
 #include "mpi/ulfm.h"
 
 /* The old name, so that rules for it hold, and errors returned until it is ready. */

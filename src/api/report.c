@@ -4,12 +4,12 @@
 
 #include <stdio.h>
 
-#include "core/config.h"
-#include "core/fallback.h"
-#include "core/log.h"
-#include "core/pause.h"
-#include "core/polite.h"
-#include "core/world.h"
+#include "config/config.h"
+#include "comm/fallback.h"
+#include "base/log.h"
+#include "base/pause.h"
+#include "wait/polite.h"
+#include "base/world.h"
 #include "plan/arguments.h"
 #include "tune/topology.h"
 

@@ -3,7 +3,7 @@
 #ifndef CCO_REPORT_H
 #define CCO_REPORT_H
 
-#include "core/comm.h"
+#include "comm/comm.h"
 #include "progress/path.h"
 
 /* Says before a call what CRESTA_LOG and CRESTA_FALLBACK want said about its choice, if anything.

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* repro_sum.c - CRESTA_Repro_sum, CRESTA_Repro_sum_type: each rank sums its numbers exactly
- * (core/exact_sum.h), the sums are added as integers by one allreduce, and rounded once. */
+ * (reduce/exact_sum.h), the sums are added as integers by one allreduce, and rounded once. */
 #include <crestacoll.h>
 
 #include "api/dispatch.h"
-#include "core/exact_array.h"
-#include "core/exact_fold.h"
-#include "core/float_state.h"
-#include "core/log.h"
+#include "reduce/exact_array.h"
+#include "reduce/exact_fold.h"
+#include "reduce/float_state.h"
+#include "base/log.h"
 #include "mpi/mpi_check.h"
-#include "core/raise.h"
+#include "call/raise.h"
 #include "record/recorder.h"
 
 enum {

@@ -5,9 +5,9 @@
 
 #include <stdlib.h>
 
-#include "core/data.h"
+#include "call/data.h"
 #include "mpi/grequest.h"
-#include "core/progress_thread.h"
+#include "wait/progress_thread.h"
 #include "mpi/request_table.h"
 
 struct cco_request_data {

@@ -3,7 +3,7 @@
 #ifndef CCO_SET_UP_H
 #define CCO_SET_UP_H
 
-#include "core/comm.h"
+#include "comm/comm.h"
 
 /* Makes ready what begins run over on a communicator that is set up; collective. */
 void cco_begins_prepare(cco_comm *state);

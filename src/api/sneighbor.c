@@ -2,11 +2,11 @@
 /* sneighbor.c - CRESTA_Sneighbor_alltoall: a neighborhood all-to-all with a request for each
  * message.  All calls of a communicator share a tag, since all ranks make them in one order. */
 #include "api/multisend_lists.h"
-#include "core/comm.h"
+#include "comm/comm.h"
 #include "cresta_multisend.h"
 #include "observe/observe.h"
 
-/* One direction: what begins for each block.  Receives come in their turn (core/neighbors.h). */
+/* One direction: what begins for each block.  Receives come in their turn (comm/neighbors.h). */
 typedef struct way {
     bool receives, grid;
     char *buffer;

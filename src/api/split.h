@@ -7,8 +7,8 @@
 
 #include "api/process.h"
 #include "api/progress.h"
-#include "core/comm.h"
-#include "core/config.h"
+#include "comm/comm.h"
+#include "config/config.h"
 #include "mpi/grequest.h"
 #include "cresta_sp_coll.h"
 

@@ -10,7 +10,7 @@
 #include "mpi/mpi_compat.h"
 
 /* One turn of a wait of the program that tests in a loop: pauses, but for the first time, and moves
- * what is ours.  False if nothing of ours is under way, unless waits are polite (core/polite.h):
+ * what is ours.  False if nothing of ours is under way, unless waits are polite (wait/polite.h):
  * then the MPI can wait by itself.  (It only looks at its own, and nothing else would move ours
  * before the progress thread gets a core.) */
 enum { CCO_PROGRESS_FIRST_TURN = INT_MIN }; /* `*tries` before the first turn */

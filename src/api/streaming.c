@@ -3,7 +3,7 @@
 #include "api/streaming.h"
 
 #include "api/request_data.h"
-#include "core/degrees.h"
+#include "call/degrees.h"
 #include "progress/partial_request.h"
 
 /* The blocks that this rank receives in a collective which has several. */

@@ -4,7 +4,7 @@
 #ifndef CCO_STREAMING_H
 #define CCO_STREAMING_H
 
-#include "core/collectives.h"
+#include "call/collectives.h"
 #include "mpi/mpi_compat.h"
 
 /* The MPI's own non-blocking call of a begin has returned `rc`: notes the blocks that it receives,

@@ -2,8 +2,8 @@
 /* windows.c - CRESTA_Win_init, CRESTA_Win_finalize. */
 #include "api/set_up.h"
 #include "api/dispatch.h"
-#include "core/config.h"
-#include "core/teardown.h"
+#include "config/config.h"
+#include "comm/teardown.h"
 #include "mpi/mpi_compat.h"
 #include "model/registry.h"
 #include "transport/rma/window.h"

@@ -8,7 +8,7 @@
  * not have it.  It defines MPI_x and the Fortran names (calls/wrappers.c, calls/fortran.c;
  * generated), and goes on to what comes next by that name: crestacoll's, a tool's, or the MPI's
  * own.  It changes no argument and sends nothing. What it knows becomes a member of the profile
- * (core/profile_merge.h).
+ * (profile/profile_merge.h).
  *
  * A thread counts in a table of its own: no lock, no memory from the heap, no system call.  A call
  * that comes from within another one (an MPI or a library that uses public names, the C name that a

@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #include "calls/calls.h"
-#include "core/clock.h"
+#include "base/clock.h"
 
 /* Calls that are counted together. */
 typedef struct cco_calls_key {

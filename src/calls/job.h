@@ -3,7 +3,7 @@
 #ifndef CCO_CALLS_JOB_H
 #define CCO_CALLS_JOB_H
 
-#include "core/clock.h"
+#include "base/clock.h"
 
 typedef struct cco_calls_job {
     cco_clock_mark begin, end; /* begin: 0 if MPI_Init passed us by */

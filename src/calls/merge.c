@@ -17,7 +17,7 @@
 #include "calls/places.h"
 #include "calls/python.h"
 #include "calls/useful.h"
-#include "core/profile_merge.h"
+#include "profile/profile_merge.h"
 
 enum { PATH = 1024, FUNCTION = 64, ID = 20, NO_MODULE = -1 };
 

@@ -17,7 +17,7 @@ static void *calls_after_us(const char *name)
     return found;
 }
 
-/* For core/next.c: what comes after this file is what the program would get without it. */
+/* For base/next.c: what comes after this file is what the program would get without it. */
 CCO_EXPORT void *cresta_ahead_next_definition(const char *name);
 void *cresta_ahead_next_definition(const char *name)
 {

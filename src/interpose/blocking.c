@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* blocking.c - the program's blocking sends, receives and probes, and MPI_Win_wait, in the linked
- * library too: by CRESTA_WAIT they go to the MPI, or wait politely (core/polite.h).
+ * library too: by CRESTA_WAIT they go to the MPI, or wait politely (wait/polite.h).
  *
  * A polite receive looks until its message is there, and is then the MPI's own, or a tool's behind
  * us: so statuses are as ever, and errors go to the handler of the communicator.  (Those of a
@@ -11,8 +11,8 @@
 
 #include "api/split_end.h"
 #include "mpi/mpi_compat.h"
-#include "core/next.h"
-#include "core/polite.h"
+#include "base/next.h"
+#include "wait/polite.h"
 #include "observe/where_comm.h"
 
 /* Asks again and again, with `ask` that sets `over`, until then or until it fails. */

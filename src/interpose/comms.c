@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* comms.c - functions that make and free communicators, in the linked library too.
  * CRESTA_DEBUG=match compares the calls on one from the first on, also if the program only begins
- * calls there.  The state of a communicator ends before the program's attributes do (core/comm.h).
+ * calls there.  The state of a communicator ends before the program's attributes do (comm/comm.h).
  */
 #include "api/set_up.h"
-#include "core/comm.h"
-#include "core/next.h"
+#include "comm/comm.h"
+#include "base/next.h"
 #include "observe/observe.h"
 
 #define CCO_FREES(x)                                                                               \

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "mpi/mpi_compat.h"
-#include "core/next.h"
+#include "base/next.h"
 #include "io/record.h"
 
 /* Where the MPI says what it has moved: nothing, if it does not. */

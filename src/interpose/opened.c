@@ -14,7 +14,7 @@
 #include <stddef.h>
 
 #include "mpi/mpi_compat.h"
-#include "core/next.h"
+#include "base/next.h"
 
 #if defined(__GLIBC__)
 

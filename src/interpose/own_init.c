@@ -5,7 +5,7 @@
 #include "api/progress.h"
 #include "api/set_up.h"
 #include "mpi/mpi_compat.h"
-#include "core/next.h"
+#include "base/next.h"
 #include "rollcall/rollcall.h"
 
 #define OWN(x) ((__typeof__(&PMPI_##x))cco_own_definition("MPI_" #x))

@@ -4,7 +4,7 @@
  *
  * While nothing is kept, they read two numbers more than the MPI's own, or call a tool's behind us.
  * Otherwise a wait is its test in a loop while anything of ours is under way, or to its end where
- * waits are polite (core/polite.h): only the MPI knows which of the requests are inactive, that
+ * waits are polite (wait/polite.h): only the MPI knows which of the requests are inactive, that
  * these never end a wait, and what the statuses are. (MPI_Waitall, for which those are over, looks
  * at them instead: cco_all_complete says why.)
  *
@@ -15,9 +15,9 @@
 #include "api/split_end.h"
 #include "api/request_data.h"
 #include "api/split.h"
-#include "core/next.h"
-#include "core/pause.h"
-#include "core/polite.h"
+#include "base/next.h"
+#include "base/pause.h"
+#include "wait/polite.h"
 #include "observe/where_comm.h"
 #include "mpi/quirks.h"
 #include "progress/queue.h"

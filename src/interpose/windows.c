@@ -4,7 +4,7 @@
  *
  * Where none are, an accumulate reads one number more than the MPI's own. */
 #include "api/atomics.h"
-#include "core/next.h"
+#include "base/next.h"
 #include "window/accumulate.h"
 
 /* The window is made: by the MPI, or by a tool behind us. */

@@ -11,9 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/log.h"
+#include "base/log.h"
 #include "mpi/service.h"
-#include "core/timeline_merge.h"
+#include "profile/timeline_merge.h"
 
 static cco_io_total total_of(const cco_io_amount *amount, double tick_us)
 {

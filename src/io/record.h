@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* record.h - the MPI-IO calls of this process, counted over time and by file, in bounded memory.
  *
- * Time has the bins of the collectives' timeline (core/timeline.h): a fixed number, from MPI_Init
- * on, that get twice as long when the run is longer than they hold.  Files beyond a fixed number
- * are counted together.  A call costs one look at a table of open files and a few additions; it
- * allocates no memory and sends nothing. */
+ * Time has the bins of the collectives' timeline (profile/timeline.h): a fixed number, from
+ * MPI_Init on, that get twice as long when the run is longer than they hold.  Files beyond a fixed
+ * number are counted together.  A call costs one look at a table of open files and a few additions;
+ * it allocates no memory and sends nothing. */
 #ifndef CCO_IO_RECORD_H
 #define CCO_IO_RECORD_H
 
@@ -12,9 +12,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "core/clock.h"
+#include "base/clock.h"
 #include "mpi/mpi_compat.h"
-#include "core/timeline.h"
+#include "profile/timeline.h"
 
 enum {
     CCO_IO_FILES = 64,    /* that are counted one by one */

@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/config.h"
-#include "core/json_out.h"
-#include "core/log.h"
-#include "core/profile_merge.h"
+#include "config/config.h"
+#include "base/json_out.h"
+#include "base/log.h"
+#include "profile/profile_merge.h"
 
 static const char *const kinds[CCO_IO_KINDS] = {"independent", "collective", "split", "nonblocking",
                                                 "nonblocking_collective"};

@@ -14,14 +14,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/channel.h"
-#include "core/clock.h"
-#include "core/config.h"
-#include "core/log.h"
-#include "core/pause.h"
+#include "comm/channel.h"
+#include "base/clock.h"
+#include "config/config.h"
+#include "base/log.h"
+#include "base/pause.h"
 #include "mpi/ulfm.h"
-#include "core/wait.h"
-#include "core/whereabouts.h"
+#include "wait/wait.h"
+#include "hang/whereabouts.h"
 #include "match/comparison.h"
 #include "match/told_match.h"
 #include "observe/observe.h"

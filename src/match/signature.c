@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/config.h"
-#include "core/log.h"
+#include "config/config.h"
+#include "base/log.h"
 #include "observe/where_comm.h"
 
 static int64_t signature_times(MPI_Count count, MPI_Datatype type)

@@ -4,7 +4,7 @@
 #ifndef CCO_SIGNATURE_H
 #define CCO_SIGNATURE_H
 
-#include "core/comm.h"
+#include "comm/comm.h"
 
 /* All but the last are equal on all ranks of a right program. */
 typedef struct cco_signature {

@@ -2,10 +2,10 @@
 /* below.c - see below.h. */
 #include "model/below.h"
 
-#include "core/data.h"
-#include "core/failure.h"
-#include "core/fallback.h"
-#include "core/raise.h"
+#include "call/data.h"
+#include "comm/failure.h"
+#include "comm/fallback.h"
+#include "call/raise.h"
 #include "model/registry.h"
 
 static int below_number_of(const cco_model *model)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* below.h - a model hands a call to the model below it, where it cannot run it (core/fallback.h).
+/* below.h - a model hands a call to the model below it, where it cannot run it (comm/fallback.h).
  */
 #ifndef CCO_BELOW_H
 #define CCO_BELOW_H
 
-#include "core/comm.h"
+#include "comm/comm.h"
 
 /* Runs a call with the model below that of `way` because of what the communicator lacks, `why`;
  * what `auto` chose, with the MPI's own call, and without a word.  With CRESTA_FALLBACK=error

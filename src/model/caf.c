@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#include "core/config.h"
+#include "config/config.h"
 #include "mpi/ulfm.h"
 #include "model/below.h"
 #include "model/stream_model.h"

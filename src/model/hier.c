@@ -6,9 +6,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "core/failure.h"
-#include "core/fallback.h"
-#include "core/log.h"
+#include "comm/failure.h"
+#include "comm/fallback.h"
+#include "base/log.h"
 #include "model/below.h"
 #include "model/node_streams.h"
 #include "model/registry.h"

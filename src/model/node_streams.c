@@ -4,9 +4,9 @@
 
 #include <stdlib.h>
 
-#include "core/config.h"
-#include "core/failure.h"
-#include "core/log.h"
+#include "config/config.h"
+#include "comm/failure.h"
+#include "base/log.h"
 #include "mpi/service.h"
 
 /* Bytes of a rank's share, or less where few ranks need it: its rings for all others. */

@@ -3,7 +3,7 @@
 #ifndef CCO_NODE_STREAMS_H
 #define CCO_NODE_STREAMS_H
 
-#include "core/comm.h"
+#include "comm/comm.h"
 #include "sched/node_map.h"
 #include "transport/shm/segment.h"
 #include "transport/stream/stream.h"

@@ -2,7 +2,7 @@
 /* node_window.c - see node_window.h. */
 #include "model/node_window.h"
 
-#include "core/channel.h"
+#include "comm/channel.h"
 #include "mpi/service.h"
 #include "transport/rma/shared.h"
 #include "transport/stream/stream.h"

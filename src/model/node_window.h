@@ -4,7 +4,7 @@
 #ifndef CCO_NODE_WINDOW_H
 #define CCO_NODE_WINDOW_H
 
-#include "core/comm.h"
+#include "comm/comm.h"
 #include "sched/node_map.h"
 #include "transport/rma/window.h"
 

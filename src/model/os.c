@@ -7,9 +7,9 @@
  * has all ranks, as on one node. */
 #include <stdlib.h>
 
-#include "core/config.h"
-#include "core/failure.h"
-#include "core/log.h"
+#include "config/config.h"
+#include "comm/failure.h"
+#include "base/log.h"
 #include "mpi/ulfm.h"
 #include "model/below.h"
 #include "model/node_window.h"

@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#include "core/failure.h"
+#include "comm/failure.h"
 #include "model/registry.h"
 #include "plan/arguments.h"
 #include "plan/scheduled.h"

@@ -3,7 +3,7 @@
 #ifndef CCO_REGISTRY_H
 #define CCO_REGISTRY_H
 
-#include "core/model.h"
+#include "comm/model.h"
 
 #define CCO_MODEL(name) extern const cco_model cco_model_##name;
 #include "model/registry.def"

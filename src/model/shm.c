@@ -2,11 +2,11 @@
 /* model "shm": data on slot rings that the ranks of a node share. */
 #include <stdlib.h>
 
-#include "core/failure.h"
-#include "core/log.h"
-#include "core/own_lines.h"
-#include "core/raise.h"
-#include "core/unlike.h"
+#include "comm/failure.h"
+#include "base/log.h"
+#include "base/own_lines.h"
+#include "call/raise.h"
+#include "call/unlike.h"
 #include "model/below.h"
 #include "plan/bound.h"
 #include "plan/call_cache.h"

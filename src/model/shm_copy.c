@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-#include "core/config.h"
+#include "config/config.h"
 
 /* Cores that share no cache take longer for a line: some 60 ns where they do, 115 to 250 ns where
  * not.  There the kernel's copy pays only where data that come through slots take as long, by the

@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "core/collectives.h"
+#include "call/collectives.h"
 #include "transport/shm/distance.h"
 
 /* What all ranks know of a call. */

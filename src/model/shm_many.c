@@ -4,8 +4,8 @@
 
 #include <stdlib.h>
 
-#include "core/config.h"
-#include "core/log.h"
+#include "config/config.h"
+#include "base/log.h"
 #include "mpi/service.h"
 #include "plan/bound.h"
 #include "transport/shm/crossings.h"

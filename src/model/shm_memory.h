@@ -3,7 +3,7 @@
 #ifndef CCO_SHM_MEMORY_H
 #define CCO_SHM_MEMORY_H
 
-#include "core/comm.h"
+#include "comm/comm.h"
 #include "transport/shm/region.h"
 
 /* `bytes` for this rank, aligned to pages, zero; collective.  Memory of its own where the ranks

@@ -4,8 +4,8 @@
 
 #include <stdlib.h>
 
-#include "core/config.h"
-#include "core/log.h"
+#include "config/config.h"
+#include "base/log.h"
 
 /* Bytes of a rank's share, or more where many ranks need it: its rings for all others.  Up to
  * FEW ranks it may be larger, for that many such shares are still little memory for a node. */

@@ -4,8 +4,8 @@
 
 #include <sys/mman.h>
 
-#include "core/config.h"
-#include "core/log.h"
+#include "config/config.h"
+#include "base/log.h"
 #include "transport/shm/pool.h"
 
 static const size_t slots[CCO_SHM_RINGS] = {256, (8 << 10) + CCO_SLOT_LINE,

@@ -4,7 +4,7 @@
 #ifndef CCO_SHM_RINGS_H
 #define CCO_SHM_RINGS_H
 
-#include "core/comm.h"
+#include "comm/comm.h"
 #include "transport/shm/flat_plan.h"
 #include "transport/shm/segment.h"
 

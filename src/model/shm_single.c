@@ -2,9 +2,9 @@
 /* shm_single.c - see shm_single.h. */
 #include "model/shm_single.h"
 
-#include "core/facts.h"
-#include "core/fallback.h"
-#include "core/log.h"
+#include "comm/facts.h"
+#include "comm/fallback.h"
+#include "base/log.h"
 #include "mpi/service.h"
 #include "model/shm_copy.h"
 

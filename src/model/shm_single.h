@@ -5,7 +5,7 @@
 #ifndef CCO_SHM_SINGLE_H
 #define CCO_SHM_SINGLE_H
 
-#include "core/comm.h"
+#include "comm/comm.h"
 #include "transport/shm/distance.h"
 #include "transport/shm/pull.h"
 #include "transport/shm/segment.h"

@@ -2,9 +2,9 @@
 /* stream_model.c - see stream_model.h. */
 #include "model/stream_model.h"
 
-#include "core/facts.h"
-#include "core/failure.h"
-#include "core/log.h"
+#include "comm/facts.h"
+#include "comm/failure.h"
+#include "base/log.h"
 #include "mpi/service.h"
 #include "plan/hooked.h"
 

@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-#include "core/log.h"
+#include "base/log.h"
 
 int cco_our_requests;
 

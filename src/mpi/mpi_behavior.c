@@ -14,7 +14,7 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "core/config.h"
+#include "config/config.h"
 #include "mpi/quirks.h"
 
 /* The value of a parameter, whose type is the MPI's choice. */

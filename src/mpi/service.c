@@ -11,13 +11,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/clock.h"
+#include "base/clock.h"
 #include "mpi/dup_bare.h"
-#include "core/log.h"
-#include "core/pause.h"
+#include "base/log.h"
+#include "base/pause.h"
 #include "mpi/ulfm.h"
-#include "core/watch.h"
-#include "core/world.h"
+#include "base/watch.h"
+#include "base/world.h"
 
 enum {
     TAG = 0,      /* of messages; MPI_Comm_create_group has the others */

@@ -17,7 +17,7 @@
 #include <stdint.h>
 
 #include "mpi/mpi_compat.h"
-#include "core/watch.h"
+#include "base/watch.h"
 
 /* In MPI_Init, on all ranks or on none: makes the private copy.  `many_threads`: on some rank,
  * several threads may call the MPI at once.  The end is collective, too. */

@@ -9,7 +9,7 @@
 
 #include <stdbool.h>
 
-#include "core/call.h"
+#include "call/call.h"
 
 /* True if it returns an error for such a call.  Asks the MPI, once for each collective and for one
  * or several elements, on this rank alone. */

@@ -2,8 +2,8 @@
 /* blocking_defects.c - see blocking_defects.h. */
 #include "native/blocking_defects.h"
 
-#include "core/data.h"
-#include "core/kernels.h"
+#include "call/data.h"
+#include "reduce/kernels.h"
 #include "mpi/quirks.h"
 #include "native/defects.h"
 

@@ -6,7 +6,7 @@
 
 #include <stdbool.h>
 
-#include "core/comm.h"
+#include "comm/comm.h"
 
 /* True if the arguments of this rank are such that some MPI fails; the ranks have to agree. */
 bool cco_blocking_call_is_odd(const cco_comm *state, const cco_call *call);

@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-#include "core/comm.h"
+#include "comm/comm.h"
 
 /* Why a persistent collective of this MPI must not be used; NULL if it may. */
 const char *cco_persistent_defect(cco_coll coll);

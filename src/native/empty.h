@@ -4,8 +4,8 @@
 #ifndef CCO_EMPTY_H
 #define CCO_EMPTY_H
 
-#include "core/call.h"
-#include "core/degrees.h"
+#include "call/call.h"
+#include "call/degrees.h"
 
 /* Gives those blocks the count 0: what a rank does here changes its own arguments only.  `blocks`:
  * of arrays, received and sent; `root`: this rank is the root of a rooted call.  `*memory` has

@@ -3,9 +3,9 @@
 #ifndef CCO_MODELS_H
 #define CCO_MODELS_H
 
-#include "core/data.h"
-#include "core/progress_thread.h"
-#include "core/model.h"
+#include "call/data.h"
+#include "wait/progress_thread.h"
+#include "comm/model.h"
 
 extern const cco_model cco_model_mpi, cco_model_nonblock, cco_model_persist;
 

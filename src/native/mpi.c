@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* model "mpi": the MPI's own blocking call.  Ranks that share memory count it, for those that wait
  * there in another call; not where only the MPI is chosen, since some may go there straight. */
-#include "core/comm.h"
-#include "core/reentry.h"
-#include "core/stamp.h"
+#include "comm/comm.h"
+#include "call/reentry.h"
+#include "call/stamp.h"
 #include "native/calls.h"
 #include "native/models.h"
 

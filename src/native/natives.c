@@ -5,7 +5,7 @@
 #include <pthread.h>
 #include <string.h>
 
-#include "core/next.h"
+#include "base/next.h"
 
 /* PMPI_x by the loader's table, which asks for it when it is called: a preloaded shell has none. */
 #define CCO_NATIVE(name, own, theirs, parameters, arguments)                                       \

@@ -8,7 +8,7 @@
 #ifndef CCO_NATIVES_H
 #define CCO_NATIVES_H
 
-#include "core/call.h"
+#include "call/call.h"
 
 typedef struct cco_natives {
 #define CCO_NATIVE(name, own, theirs, parameters, arguments) int(*name) parameters;

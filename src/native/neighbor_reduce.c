@@ -10,10 +10,10 @@
 #include <string.h>
 
 #include "mpi/mpi_check.h"
-#include "core/data.h"
-#include "core/neighbors.h"
-#include "core/raise.h"
-#include "core/wait.h"
+#include "call/data.h"
+#include "comm/neighbors.h"
+#include "call/raise.h"
+#include "wait/wait.h"
 #include "native/natives.h"
 
 /* Vectors of all sources, one after the other. */

@@ -4,7 +4,7 @@
 #ifndef CCO_NEIGHBOR_REDUCE_H
 #define CCO_NEIGHBOR_REDUCE_H
 
-#include "core/call.h"
+#include "call/call.h"
 
 /* Runs a call, with the MPI's blocking exchange, or its non-blocking one and a polite wait.  Like
  * the MPI it tells errors to the handler of the communicator. */

@@ -3,7 +3,7 @@
  * section 5.12). */
 #include <stdlib.h>
 
-#include "core/comm.h"
+#include "comm/comm.h"
 #include "mpi/mpi_compat.h"
 #include "native/calls.h"
 #include "native/defects.h"

@@ -8,8 +8,8 @@
  * operations, large messages) is made for the one call, started, waited for and freed. */
 #include <stdlib.h>
 
-#include "core/comm.h"
-#include "core/failure.h"
+#include "comm/comm.h"
+#include "comm/failure.h"
 #include "mpi/mpi_compat.h"
 #include "native/calls.h"
 #include "native/defects.h"

@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/data.h"
-#include "core/facts.h"
-#include "core/failure.h"
-#include "core/log.h"
+#include "call/data.h"
+#include "comm/facts.h"
+#include "comm/failure.h"
+#include "base/log.h"
 #include "mpi/mpi_compat.h"
 #include "mpi/service.h"
 #include "mpi/ulfm.h"

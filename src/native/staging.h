@@ -4,8 +4,8 @@
 #ifndef CCO_STAGING_H
 #define CCO_STAGING_H
 
-#include "core/call.h"
-#include "core/comm.h"
+#include "call/call.h"
+#include "comm/comm.h"
 
 /* What all ranks know about a call.  Data movement is in bytes; a reduction keeps its predefined
  * type and operation. */
@@ -29,7 +29,7 @@ typedef struct cco_staged {
  * copy, and for neighbors, since a copy has no topology.  Collective, the first time. */
 MPI_Comm cco_staging_comm(cco_comm *state, cco_coll coll);
 
-/* Makes that copy in the set-up of a communicator (core/model.h). */
+/* Makes that copy in the set-up of a communicator (comm/model.h). */
 void cco_staging_set_up(cco_comm *state, const cco_way *way);
 
 /* The key of a call; false if it has none.  The same answer on all ranks. */

@@ -2,9 +2,9 @@
 /* watched_wait.c - see watched_wait.h. */
 #include "native/watched_wait.h"
 
-#include "core/clock.h"
-#include "core/failure.h"
-#include "core/pause.h"
+#include "base/clock.h"
+#include "comm/failure.h"
+#include "base/pause.h"
 #include "mpi/ulfm.h"
 #include "native/staging.h"
 

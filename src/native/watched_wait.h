@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* watched_wait.h - waits for a collective of the MPI that end when it cannot (core/watch.h). */
+/* watched_wait.h - waits for a collective of the MPI that end when it cannot (base/watch.h). */
 #ifndef CCO_WATCHED_WAIT_H
 #define CCO_WATCHED_WAIT_H
 
-#include "core/comm.h"
+#include "comm/comm.h"
 
 /* Completes `*request`, pausing between looks.  Gives up, with the request still active and
  * `state->failure.error` as the result, if the program revokes its communicator, which the

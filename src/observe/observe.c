@@ -4,8 +4,8 @@
 
 #include <string.h>
 
-#include "core/config.h"
-#include "core/facts.h"
+#include "config/config.h"
+#include "comm/facts.h"
 #include "tune/choose.h"
 
 cco_observer_entry cco_observers[CCO_OBSERVERS] = {

@@ -9,7 +9,7 @@
 #ifndef CCO_OBSERVE_H
 #define CCO_OBSERVE_H
 
-#include "core/comm.h"
+#include "comm/comm.h"
 #include "progress/operation.h"
 #include "tune/rules.h"
 

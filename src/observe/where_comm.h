@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* where_comm.h - what a roll-call tells of a communicator (core/whereabouts.h), and a call on it as
+/* where_comm.h - what a roll-call tells of a communicator (hang/whereabouts.h), and a call on it as
  * a stay. */
 #ifndef CCO_WHERE_COMM_H
 #define CCO_WHERE_COMM_H
 
-#include "core/comm.h"
-#include "core/whereabouts.h"
+#include "comm/comm.h"
+#include "hang/whereabouts.h"
 
 enum { CCO_WHERE_MEMBERS = 1024 };
 

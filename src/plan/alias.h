@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "core/call.h"
+#include "call/call.h"
 
 /* No two buffers lie so far apart. */
 #define CCO_NOT_APART ((uintptr_t)INTPTR_MIN)

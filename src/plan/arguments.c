@@ -4,11 +4,11 @@
 
 #include <stdlib.h>
 
-#include "core/classes.h"
+#include "reduce/classes.h"
 #include "mpi/mpi_check.h"
-#include "core/data.h"
-#include "core/raise.h"
-#include "core/reentry.h"
+#include "call/data.h"
+#include "call/raise.h"
+#include "call/reentry.h"
 #include "native/alias_refused.h"
 #include "native/calls.h"
 #include "plan/alias.h"

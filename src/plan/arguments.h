@@ -7,7 +7,7 @@
 
 #include <stdbool.h>
 
-#include "core/comm.h"
+#include "comm/comm.h"
 
 /* False for a call that the MPI has to refuse: its root, operation, counts, types, arrays, or
  * buffers that are null or one. */

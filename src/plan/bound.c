@@ -5,10 +5,10 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "core/data.h"
-#include "core/own_lines.h"
+#include "call/data.h"
+#include "base/own_lines.h"
 #include "plan/alias.h"
-#include "core/unlike.h"
+#include "call/unlike.h"
 
 /* Looks a datatype up.  Handles of derived types may come to mean another
  * type, so that only a predefined one is remembered. */

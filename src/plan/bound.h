@@ -8,7 +8,7 @@
 #ifndef CCO_BOUND_H
 #define CCO_BOUND_H
 
-#include "core/comm.h"
+#include "comm/comm.h"
 #include "plan/buffers.h"
 #include "plan/workspace.h"
 #include "sched/engine.h"

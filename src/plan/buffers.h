@@ -6,8 +6,8 @@
 #include <stddef.h>
 
 #include "mpi/mpi_check.h"
-#include "core/call.h"
-#include "core/degrees.h"
+#include "call/call.h"
+#include "call/degrees.h"
 
 /* One buffer.  Arrays are those of the call, NULL where all blocks are alike. */
 typedef struct cco_buffer {

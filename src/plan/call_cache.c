@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/data.h"
+#include "call/data.h"
 #include "plan/alias.h"
 
 enum { ARRAYS = 6 };

@@ -5,8 +5,8 @@
 
 #include <stdio.h>
 
-#include "core/config.h"
-#include "core/log.h"
+#include "config/config.h"
+#include "base/log.h"
 
 static void hooked_trace(void *listener, const char *what, int peer, size_t bytes)
 {

@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/config.h"
-#include "core/log.h"
-#include "core/own_lines.h"
+#include "config/config.h"
+#include "base/log.h"
+#include "base/own_lines.h"
 #include "sched/check.h"
 
 enum {

@@ -8,7 +8,7 @@
 #define CCO_PLAN_H
 
 #include "algo/algo.h"
-#include "core/profile.h"
+#include "profile/profile.h"
 #include "sched/block_progress.h"
 
 typedef struct cco_plan {

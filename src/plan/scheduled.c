@@ -10,9 +10,9 @@
 
 #include "algo/pattern/node_counts.h"
 #include "algo/registry.h"
-#include "core/failure.h"
-#include "core/fallback.h"
-#include "core/log.h"
+#include "comm/failure.h"
+#include "comm/fallback.h"
+#include "base/log.h"
 #include "plan/bound.h"
 #include "plan/preset.h"
 #include "sched/engine_run.h"

@@ -4,9 +4,9 @@
 #define CCO_SCHEDULED_H
 
 #include "algo/algo.h"
-#include "core/comm.h"
-#include "core/failure.h"
-#include "core/unlike.h"
+#include "comm/comm.h"
+#include "comm/failure.h"
+#include "call/unlike.h"
 #include "plan/call_cache.h"
 #include "sched/engine_run.h"
 #include "transport/hook/hook.h"
@@ -48,7 +48,7 @@ int cco_scheduled_fail(cco_scheduled *own, cco_comm *state, int error);
 /* cco_scheduled_fail that also calls the program's error handler. */
 int cco_scheduled_raise(cco_scheduled *own, cco_comm *state, cco_coll coll, int error);
 
-/* Runs a call that the communicator remembers (core/comm.h). */
+/* Runs a call that the communicator remembers (comm/comm.h). */
 int cco_scheduled_repeat(const cco_repeat *again, const void *sendbuf, void *recvbuf,
                          const cco_call *call);
 

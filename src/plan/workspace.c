@@ -2,7 +2,7 @@
 /* workspace.c - memory that lasts from call to call; see bound.h. */
 #include <stdlib.h>
 
-#include "core/own_lines.h"
+#include "base/own_lines.h"
 #include "plan/workspace.h"
 
 enum { ALIGNMENT = CCO_OWN_LINES };

@@ -2,7 +2,7 @@
 /* begin.c - see begin.h. */
 #include "progress/begin.h"
 
-#include "core/progress_thread.h"
+#include "wait/progress_thread.h"
 #include "progress/operation_pool.h"
 #include "progress/queue.h"
 

@@ -3,7 +3,7 @@
 #ifndef CCO_BEGIN_H
 #define CCO_BEGIN_H
 
-#include "core/comm.h"
+#include "comm/comm.h"
 #include "progress/copies.h"
 #include "progress/operation.h"
 

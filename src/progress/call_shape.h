@@ -3,8 +3,8 @@
 #ifndef CCO_CALL_SHAPE_H
 #define CCO_CALL_SHAPE_H
 
-#include "core/call.h"
-#include "core/degrees.h"
+#include "call/call.h"
+#include "call/degrees.h"
 
 typedef struct cco_call_shape {
     bool inter;

@@ -6,14 +6,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/config.h"
+#include "config/config.h"
 #include "native/defects.h"
 #include "native/empty.h"
 #include "progress/call_shape.h"
 #include "progress/copies_send.h"
-#include "core/data.h"
+#include "call/data.h"
 #include "mpi/dup_bare.h"
-#include "core/raise.h"
+#include "call/raise.h"
 
 enum { ARRAYS = 6 };
 

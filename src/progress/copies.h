@@ -5,7 +5,7 @@
 
 #include <stddef.h>
 
-#include "core/call.h"
+#include "call/call.h"
 
 typedef struct cco_copies {
     char *send;            /* protected buffer, NULL if none */

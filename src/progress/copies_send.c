@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/data.h"
+#include "call/data.h"
 #include "plan/buffers.h"
 
 enum { PIECE = 1 << 16 }; /* bytes that pass through packed memory at once */

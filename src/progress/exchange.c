@@ -5,8 +5,8 @@
 #include <limits.h>
 #include <stdlib.h>
 
-#include "core/data.h"
-#include "core/log.h"
+#include "call/data.h"
+#include "base/log.h"
 #include "mpi/ulfm.h"
 
 /* gcc takes MPICH's MPI_STATUSES_IGNORE, the address 1, for an array. */

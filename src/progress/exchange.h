@@ -14,7 +14,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "core/awaited.h"
+#include "wait/awaited.h"
 
 /* A message that has come. */
 typedef struct cco_exchange_message {
@@ -59,7 +59,7 @@ int cco_exchange_send(cco_exchange *exchange, const cco_exchange_sends *sends);
  * MPI_SUCCESS or an MPI error. */
 int cco_exchange_test(cco_exchange *exchange, bool *moved, bool *over);
 
-/* In a long wait: whether what this exchange waits for can still come (core/awaited.h). */
+/* In a long wait: whether what this exchange waits for can still come (wait/awaited.h). */
 int cco_exchange_lost(cco_exchange *exchange, cco_watch *watch, const cco_channel *channel);
 
 /* It goes no further.  Its tags are for nobody else. */

@@ -8,12 +8,12 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "core/failure.h"
-#include "core/log.h"
-#include "core/data.h"
+#include "comm/failure.h"
+#include "base/log.h"
+#include "call/data.h"
 #include "mpi/dup_bare.h"
-#include "core/pause.h"
-#include "core/progress_thread.h"
+#include "base/pause.h"
+#include "wait/progress_thread.h"
 #include "mpi/ulfm.h"
 #include "progress/queue.h"
 

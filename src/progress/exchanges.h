@@ -13,7 +13,7 @@
 
 #include <pthread.h>
 
-#include "core/comm.h"
+#include "comm/comm.h"
 #include "mpi/grequest.h"
 #include "progress/exchange.h"
 

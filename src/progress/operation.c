@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/data.h"
+#include "call/data.h"
 #include "mpi/dup_bare.h"
-#include "core/watch.h"
+#include "base/watch.h"
 #include "plan/bound.h"
 
 /* Types may be freed before the end: of those that are still needed then, another.  Blocks of

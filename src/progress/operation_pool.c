@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/failure.h"
-#include "core/log.h"
-#include "core/own_lines.h"
+#include "comm/failure.h"
+#include "base/log.h"
+#include "base/own_lines.h"
 #include "mpi/ulfm.h"
 #include "plan/hooked.h"
 

@@ -2,7 +2,7 @@
 /* path.c - see path.h. */
 #include "progress/path.h"
 
-#include "core/data.h"
+#include "call/data.h"
 #include "plan/arguments.h"
 #include "progress/operation_pool.h"
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* path.h - what the schedule of a begun operation runs over (cco_path, core/model.h): the MPI's
+/* path.h - what the schedule of a begun operation runs over (cco_path, comm/model.h): the MPI's
  * sends and receives, memory that the ranks share, or nothing, so that the MPI's own non-blocking
  * call does it.  All ranks come to the same answers: they depend on rules, on arguments that are
  * equal everywhere, and on agreed facts only. */
 #ifndef CCO_PATH_H
 #define CCO_PATH_H
 
-#include "core/comm.h"
+#include "comm/comm.h"
 
 /* True if a rule of a communicator lets begins run as operations of ours. */
 bool cco_paths_possible(cco_comm *state);

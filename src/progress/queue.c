@@ -6,8 +6,8 @@
 #include "progress/queue.h"
 
 #include "mpi/mpi_compat.h"
-#include "core/progress_thread.h"
-#include "core/watch.h"
+#include "wait/progress_thread.h"
+#include "base/watch.h"
 #include "progress/operation_pool.h"
 
 int cco_queue_count;

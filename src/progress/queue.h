@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* queue.h - the operations under way in this process.  Every thread that polls the queue progresses
- * all of them: the progress thread (core/progress_thread.h), and threads of the program that wait.
+ * all of them: the progress thread (wait/progress_thread.h), and threads of the program that wait.
  * No poll waits for another. */
 #ifndef CCO_QUEUE_H
 #define CCO_QUEUE_H

@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#include "core/clock.h"
+#include "base/clock.h"
 
 enum {
     LATER = 4,

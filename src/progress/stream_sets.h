@@ -9,7 +9,7 @@
 #ifndef CCO_STREAM_SETS_H
 #define CCO_STREAM_SETS_H
 
-#include "core/comm.h"
+#include "comm/comm.h"
 #include "sched/node_map.h"
 #include "transport/rma/window.h"
 #include "transport/shm/segment.h"
@@ -30,7 +30,7 @@ typedef struct cco_stream_set {
     struct cco_operation *last; /* of those that have it and wait for it; NULL: it is free */
 } cco_stream_set;
 
-/* A process has failed (core/watch.h); from any thread. */
+/* A process has failed (base/watch.h); from any thread. */
 typedef void cco_stream_fail(void *owner, int error, int lost);
 
 typedef struct cco_stream_sets {

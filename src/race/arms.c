@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/log.h"
+#include "base/log.h"
 #include "mpi/service.h"
 #include "progress/path.h"
 #include "race/complete.h"

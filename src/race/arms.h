@@ -3,7 +3,7 @@
 #ifndef CCO_RACE_ARMS_H
 #define CCO_RACE_ARMS_H
 
-#include "core/comm.h"
+#include "comm/comm.h"
 #include "race/settings.h"
 
 /* The rules of the arms, which must stay; the arm of communicators that are set up from now on. */

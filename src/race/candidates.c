@@ -4,10 +4,10 @@
 
 #include <stdlib.h>
 
-#include "core/clock.h"
-#include "core/config.h"
+#include "base/clock.h"
+#include "config/config.h"
 #include "mpi/service.h"
-#include "core/world.h"
+#include "base/world.h"
 #include "race/complete.h"
 
 enum { ENOUGH = 4096 }; /* calls on one that repeats, after which others need not be waited for */

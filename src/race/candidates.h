@@ -4,7 +4,7 @@
 #ifndef CCO_RACE_CANDIDATES_H
 #define CCO_RACE_CANDIDATES_H
 
-#include "core/comm.h"
+#include "comm/comm.h"
 #include "race/sequence.h"
 
 typedef struct cco_candidate cco_candidate;

@@ -4,8 +4,8 @@
 
 #include <time.h>
 
-#include "core/failure.h"
-#include "core/log.h"
+#include "comm/failure.h"
+#include "base/log.h"
 
 void cco_race_complete(const cco_comm *state, int rc)
 {

@@ -3,7 +3,7 @@
 #ifndef CCO_RACE_COMPLETE_H
 #define CCO_RACE_COMPLETE_H
 
-#include "core/comm.h"
+#include "comm/comm.h"
 
 /* What a collective of mpi/service.h has returned.  Without one of its processes a race cannot go
  * on, since ranks would come to run different implementations: an error ends the job, with a

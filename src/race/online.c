@@ -5,9 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/classes.h"
-#include "core/collectives.h"
-#include "core/log.h"
+#include "reduce/classes.h"
+#include "call/collectives.h"
+#include "base/log.h"
 
 /* Models that may be better than the MPI's own calls, the likeliest first. */
 static const char *const models[] = {"shm", "p2p", "nonblock"};

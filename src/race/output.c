@@ -9,9 +9,9 @@
 #include <stdio_ext.h>
 #include <string.h>
 
-#include "core/clock.h"
-#include "core/hold_signals.h"
-#include "core/log.h"
+#include "base/clock.h"
+#include "base/hold_signals.h"
+#include "base/log.h"
 #include "mpi/mpi_compat.h"
 #include "crestacoll.h"
 

@@ -4,7 +4,7 @@
 #ifndef CCO_RACE_OUTPUT_H
 #define CCO_RACE_OUTPUT_H
 
-#include "core/comm.h"
+#include "comm/comm.h"
 #include "race/judge.h"
 #include "race/turn.h"
 

@@ -13,11 +13,11 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-#include "core/config.h"
-#include "core/log.h"
+#include "config/config.h"
+#include "base/log.h"
 #include "mpi/service.h"
 #include "mpi/ulfm.h"
-#include "core/world.h"
+#include "base/world.h"
 #include "observe/observe.h"
 #include "plan/arguments.h"
 #include "race/arms.h"

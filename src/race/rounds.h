@@ -4,7 +4,7 @@
 #ifndef CCO_ROUNDS_H
 #define CCO_ROUNDS_H
 
-#include "core/comm.h"
+#include "comm/comm.h"
 #include "race/online.h"
 
 /* The first round begins in this call on `anchor`: of all arms, or of a heat if there is one. */

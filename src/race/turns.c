@@ -4,10 +4,10 @@
 
 #include <stdlib.h>
 
-#include "core/clock.h"
-#include "core/log.h"
+#include "base/clock.h"
+#include "base/log.h"
 #include "mpi/service.h"
-#include "core/world.h"
+#include "base/world.h"
 #include "race/arms.h"
 #include "race/complete.h"
 #include "race/output.h"

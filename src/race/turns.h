@@ -15,7 +15,7 @@
 #ifndef CCO_TURNS_H
 #define CCO_TURNS_H
 
-#include "core/comm.h"
+#include "comm/comm.h"
 #include "race/settings.h"
 
 /* The settings must stay. */

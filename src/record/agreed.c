@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/failure.h"
-#include "core/log.h"
+#include "comm/failure.h"
+#include "base/log.h"
 #include "mpi/service.h"
 #include "record/recorded.h"
 #include "tune/agree.h"

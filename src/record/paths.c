@@ -2,7 +2,7 @@
 /* paths.c - see paths.h. */
 #include "record/paths.h"
 
-#include "core/log.h"
+#include "base/log.h"
 #include "plan/hooked.h"
 #include "record/recorded.h"
 #include "record/replay_failure.h"

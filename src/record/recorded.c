@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "core/config.h"
-#include "core/data.h"
+#include "config/config.h"
+#include "call/data.h"
 #include "mpi/dup_bare.h"
 
 /* The program may free a derived type: keeps another. */

@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#include "core/log.h"
+#include "base/log.h"
 #include "observe/observe.h"
 #include "plan/arguments.h"
 #include "record/recorded.h"

@@ -6,7 +6,7 @@
 #ifndef CCO_RECORDER_H
 #define CCO_RECORDER_H
 
-#include "core/comm.h"
+#include "comm/comm.h"
 
 struct cco_recorded; /* record/recorded.h */
 

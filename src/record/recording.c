@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/failure.h"
-#include "core/log.h"
+#include "comm/failure.h"
+#include "base/log.h"
 #include "record/agreed.h"
 #include "record/paths.h"
 #include "record/recorded.h"

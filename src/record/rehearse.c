@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#include "core/awaited.h"
+#include "wait/awaited.h"
 
 /* What one end of a message tells the other. */
 typedef struct word {

@@ -3,8 +3,8 @@
  * those that start are pushed on a stack in front of it, as in progress/queue.c. */
 #include "record/replay.h"
 
-#include "core/pause.h"
-#include "core/progress_thread.h"
+#include "base/pause.h"
+#include "wait/progress_thread.h"
 #include "plan/bound.h"
 #include "progress/queue.h"
 #include "record/recorded.h"

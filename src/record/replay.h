@@ -10,7 +10,7 @@
 #ifndef CCO_REPLAY_H
 #define CCO_REPLAY_H
 
-#include "core/channel.h"
+#include "comm/channel.h"
 #include "plan/scheduled.h"
 #include "progress/stream_sets.h"
 #include "record/recorder.h"

@@ -2,7 +2,7 @@
 /* replay_failure.c - see replay_failure.h. */
 #include "record/replay_failure.h"
 
-#include "core/failure.h"
+#include "comm/failure.h"
 #include "mpi/ulfm.h"
 
 void cco_replay_watch(cco_replay *r)

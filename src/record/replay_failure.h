@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* replay_failure.h - replays when a process has failed (core/failure.h): they end with the error,
+/* replay_failure.h - replays when a process has failed (comm/failure.h): they end with the error,
  * and later ones do not begin. */
 #ifndef CCO_REPLAY_FAILURE_H
 #define CCO_REPLAY_FAILURE_H

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/log.h"
+#include "base/log.h"
 #include "observe/where_comm.h"
 
 /* Text that grows; what does not fit is left out, and `full` says so. */

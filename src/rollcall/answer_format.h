@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "core/whereabouts.h"
+#include "hang/whereabouts.h"
 
 /* Who tells; filled in once. */
 typedef struct cco_teller {

@@ -14,16 +14,16 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "core/clock.h"
-#include "core/config.h"
-#include "core/facts.h"
-#include "core/log.h"
+#include "base/clock.h"
+#include "config/config.h"
+#include "comm/facts.h"
+#include "base/log.h"
 #include "mpi/mpi_compat.h"
-#include "core/polite.h"
+#include "wait/polite.h"
 #include "mpi/service.h"
 #include "observe/observe.h"
 #include "observe/where_comm.h"
-#include "core/world.h"
+#include "base/world.h"
 #include "rollcall/address.h"
 #include "rollcall/answer_format.h"
 

@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "core/own_lines.h"
+#include "base/own_lines.h"
 #include "sched/engine_loop.h"
 #include "sched/engine_spare.h"
 

@@ -2,12 +2,12 @@
 /* engine_run.c - see engine_run.h. */
 #include "sched/engine_run.h"
 
-#include "core/pause.h"
-#include "core/watch.h"
-#include "core/whereabouts.h"
+#include "base/pause.h"
+#include "base/watch.h"
+#include "hang/whereabouts.h"
 #include "sched/engine_parts.h"
 
-/* For a roll-call (core/whereabouts.h): which round is open, and one of those whose messages it
+/* For a roll-call (hang/whereabouts.h): which round is open, and one of those whose messages it
  * lacks. */
 static void engine_run_tell_where(const cco_engine *e)
 {

@@ -5,7 +5,7 @@
 
 #include "sched/engine.h"
 
-/* Starts and tests to the end, waiting politely (core/pause.h).  Returns MPI_SUCCESS, or the class
+/* Starts and tests to the end, waiting politely (base/pause.h).  Returns MPI_SUCCESS, or the class
  * of the error that ended the schedule. */
 int cco_engine_run(cco_engine *e, const cco_binding *binding);
 

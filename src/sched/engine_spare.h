@@ -2,7 +2,7 @@
 /* engine_spare.h - copies that an engine need not make.
  *
  * An operand is copied to where the result will be, and later a reduction takes it from there as
- * its right operand.  A kernel takes it from its own place as well (core/kernels/loops.h). */
+ * its right operand.  A kernel takes it from its own place as well (reduce/kernels/loops.h). */
 #ifndef CCO_ENGINE_SPARE_H
 #define CCO_ENGINE_SPARE_H
 

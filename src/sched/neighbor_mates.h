@@ -5,7 +5,7 @@
 #ifndef CCO_NEIGHBOR_MATES_H
 #define CCO_NEIGHBOR_MATES_H
 
-#include "core/neighbors.h"
+#include "comm/neighbors.h"
 #include "sched/node_map.h"
 
 /* A rank of another node, and the place of one of this node that receives from it, or sends. */

@@ -6,9 +6,9 @@
 #ifndef CCO_PROBLEM_H
 #define CCO_PROBLEM_H
 
-#include "core/collectives.h"
-#include "core/model.h"
-#include "core/neighbors.h"
+#include "call/collectives.h"
+#include "comm/model.h"
+#include "comm/neighbors.h"
 #include "sched/node_map.h"
 #include "sched/sched.h"
 
@@ -37,7 +37,7 @@ typedef struct cco_problem {
     cco_coll coll;
     int rank, size, root;
     bool commutative; /* the operation; true for the collectives without one */
-    size_t bytes; /* of a rank's block or of the vector (core/call.h); 0 if ranks do not share it */
+    size_t bytes; /* of a rank's block or of the vector (call/call.h); 0 if ranks do not share it */
     size_t unit;  /* data may be cut at multiples of this: an element in reductions, else 1 */
     cco_side in, out; /* in place, `in` lies where the data are: nothing else need know */
     const size_t

@@ -43,7 +43,7 @@ void cco_reduce(cco_sched *s, cco_span from, cco_span into);
 
 /* into = from[0] op from[1] op ..., where `from` is as many operands as it has lengths of `into`,
  * one after the other; they overlap `into` nowhere.  Sums of floating-point numbers are rounded
- * once, so that their order does not tell (core/exact_fold.h). */
+ * once, so that their order does not tell (reduce/exact_fold.h). */
 void cco_fold_into(cco_sched *s, cco_span from, cco_span into);
 
 /* One-sided steps: a rank opens spans of its own as slots, and others write and read them there.

@@ -3,7 +3,7 @@
 #ifndef CCO_STEP_H
 #define CCO_STEP_H
 
-#include "core/stamp.h"
+#include "call/stamp.h"
 #include "sched/problem.h"
 
 typedef enum cco_step_kind {
@@ -33,7 +33,7 @@ typedef struct cco_step {
 struct cco_sched {
     const cco_layout *layouts;
     int rank, size;
-    uint64_t stamp;          /* of the call (core/stamp.h), without bytes if ranks have others, */
+    uint64_t stamp;          /* of the call (call/stamp.h), without bytes if ranks have others, */
     bool empties;            /* an empty message is one, too */
     size_t unit;             /* of the problem, */
     const cco_node_map *map; /* and its nodes */

@@ -6,7 +6,7 @@
 #ifndef CCO_TRANSPORT_H
 #define CCO_TRANSPORT_H
 
-#include "core/exact_fold.h"
+#include "reduce/exact_fold.h"
 #include "mpi/mpi_compat.h"
 #include "sched/problem.h"
 
@@ -46,7 +46,7 @@ typedef struct cco_transport {
      * common. */
     void *(*open)(void *shared, int messages);
     void (*close)(void *transfer); /* nothing is under way */
-    /* Which call its messages are of (core/stamp.h), after `open`.  Receivers compare it with their
+    /* Which call its messages are of (call/stamp.h), after `open`.  Receivers compare it with their
      * own.  NULL where messages do not say it. */
     void (*stamp)(void *transfer, uint64_t stamp);
     /* A blocking call comes, on all ranks in the same order, also where it fails before a schedule
@@ -65,7 +65,7 @@ typedef struct cco_transport {
     int (*send)(void *transfer, int peer, const cco_data *from);
     /* Moves on, without waiting; `done` when all that was started has come to its end. */
     int (*test)(void *transfer, bool *done);
-    /* In a long wait: whether what it waits for can still come (core/watch.h).  MPI_SUCCESS, or the
+    /* In a long wait: whether what it waits for can still come (base/watch.h).  MPI_SUCCESS, or the
      * class of the error with which the transfer ends.  NULL where nobody knows. */
     int (*lost)(void *transfer);
     /* Says whether one message of the open round is over, after a test that found not all of them

@@ -7,7 +7,7 @@
 
 #include <crestacoll_shmem.h>
 
-#include "core/log.h"
+#include "base/log.h"
 #include "shmem/team.h"
 
 /* Elements of so many bytes. */

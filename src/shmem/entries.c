@@ -6,9 +6,9 @@
 #include <crestacoll_shmem.h>
 
 #include "api/process.h"
-#include "core/channel.h"
-#include "core/log.h"
-#include "core/pause.h"
+#include "comm/channel.h"
+#include "base/log.h"
+#include "base/pause.h"
 #include "shmem/heap.h"
 #include "shmem/team.h"
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "core/log.h"
+#include "base/log.h"
 
 enum {
     FIRST = 1 << 20, /* bytes of the first chunk: its pages are taken at once */

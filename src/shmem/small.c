@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/log.h"
-#include "core/pause.h"
+#include "base/log.h"
+#include "base/pause.h"
 #include "mpi/service.h"
 
 enum {

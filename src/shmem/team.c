@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#include "core/log.h"
+#include "base/log.h"
 
 static struct cresta_team *world;    /* of all PEs: the first team */
 static struct cresta_team *last_set; /* the active set that was used last */

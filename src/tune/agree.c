@@ -6,13 +6,13 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/config.h"
-#include "core/facts.h"
-#include "core/log.h"
+#include "config/config.h"
+#include "comm/facts.h"
+#include "base/log.h"
 #include "mpi/mpi_compat.h"
 #include "mpi/service.h"
-#include "core/settings.h"
-#include "core/world.h"
+#include "config/settings.h"
+#include "base/world.h"
 #include "tune/presence.h"
 
 /* All ranks of MPI_COMM_WORLD have met in MPI_Init; of others nobody knows that they answer. */

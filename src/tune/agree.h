@@ -15,7 +15,7 @@ enum { CCO_AGREED = 9 /* words at most */ };
 int cco_agree(MPI_Comm comm, const uint64_t *words, int count, uint64_t *least, uint64_t *most);
 
 /* In MPI_Init, collective: if a rank has an error in its environment, or one that differs, one rank
- * says so and the job ends.  Else cco_job (core/facts.h) has what any rank asks for, and if that is
+ * says so and the job ends.  Else cco_job (comm/facts.h) has what any rank asks for, and if that is
  * something there are service collectives from now on. */
 void cco_agree_on_job(void);
 

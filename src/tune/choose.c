@@ -8,11 +8,11 @@
 #include <string.h>
 
 #include "algo/algo.h"
-#include "core/classes.h"
-#include "core/config.h"
-#include "core/facts.h"
-#include "core/kept_text.h"
-#include "core/world.h"
+#include "reduce/classes.h"
+#include "config/config.h"
+#include "comm/facts.h"
+#include "base/kept_text.h"
+#include "base/world.h"
 #include "native/defects.h"
 #include "model/registry.h"
 #include "tune/impl.h"

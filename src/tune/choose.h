@@ -3,11 +3,11 @@
 #ifndef CCO_CHOOSE_H
 #define CCO_CHOOSE_H
 
-#include "core/comm.h"
+#include "comm/comm.h"
 #include "tune/rules.h"
 
 /* Reads the rules for all communicators: the user's (CRESTA_IMPL) and the built-in ones; and says
- * what the settings ask for (cco_job, core/facts.h). */
+ * what the settings ask for (cco_job, comm/facts.h). */
 void cco_choose_read(void);
 
 /* Adds those of a tuning file (CRESTA_TUNING): in MPI_Init, collective; and where that was not. */

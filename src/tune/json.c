@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/utf8.h"
+#include "base/utf8.h"
 
 #define JSMN_STATIC
 #define JSMN_STRICT

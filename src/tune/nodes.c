@@ -6,13 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/config.h"
-#include "core/facts.h"
-#include "core/failure.h"
-#include "core/imposed_nodes.h"
-#include "core/log.h"
+#include "config/config.h"
+#include "comm/facts.h"
+#include "comm/failure.h"
+#include "base/imposed_nodes.h"
+#include "base/log.h"
 #include "mpi/mpi_compat.h"
-#include "core/node_key.h"
+#include "base/node_key.h"
 #include "mpi/service.h"
 #include "sched/node_map.h"
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* nodes.h - on which nodes the ranks of a communicator are.
  *
- * That all are on one they know without asking (core/facts.h).  Otherwise it takes an allreduce of
+ * That all are on one they know without asking (comm/facts.h).  Otherwise it takes an allreduce of
  * 8 bytes a rank, only where a rule or a profile asks. */
 #ifndef CCO_NODES_H
 #define CCO_NODES_H
 
-#include "core/comm.h"
+#include "comm/comm.h"
 #include "tune/rules.h"
 
 /* From now on each communicator finds out in its set-up, if a rule asks for it.  For rules that all

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* parser.c - see parser.h. */
 #include "tune/parser.h"
-#include "core/classes.h"
+#include "reduce/classes.h"
 
 #include <ctype.h>
 #include <stdarg.h>

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "core/kept_text.h"
+#include "base/kept_text.h"
 #include "model/registry.h"
 #include "tune/auto.h"
 #include "tune/impl.h"

@@ -8,8 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "core/comm.h"
-#include "core/model.h"
+#include "comm/comm.h"
+#include "comm/model.h"
 
 typedef struct cco_rule {
     uint32_t collectives; /* bit per collective */
@@ -17,7 +17,7 @@ typedef struct cco_rule {
     int processes_min, processes_max;
     int nodes_min, nodes_max;     /* nodes of the communicator; */
     int on_node_min, on_node_max; /* its ranks on each of them */
-    unsigned classes;             /* that a call must have (core/classes.h) */
+    unsigned classes;             /* that a call must have (reduce/classes.h) */
     char pattern[64];             /* communicator names; "*" stands for any characters */
     const cco_model *model;
     bool automatic;     /* `auto`: chosen by measurements (tune/auto.h) */

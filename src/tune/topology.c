@@ -5,11 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/failure.h"
-#include "core/log.h"
+#include "comm/failure.h"
+#include "base/log.h"
 #include "mpi/service.h"
-#include "core/stencil.h"
-#include "core/world.h"
+#include "comm/stencil.h"
+#include "base/world.h"
 #include "native/defects.h"
 #include "native/models.h"
 #include "sched/neighbor_mates.h"

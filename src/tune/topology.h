@@ -4,7 +4,7 @@
 #ifndef CCO_TOPOLOGY_H
 #define CCO_TOPOLOGY_H
 
-#include "core/comm.h"
+#include "comm/comm.h"
 
 /* Finds the neighbors of this rank, and what all ranks have in common.  Collective, in the set-up
  * of a communicator; without a topology it does nothing. */

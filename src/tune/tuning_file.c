@@ -7,10 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/config.h"
-#include "core/log.h"
+#include "config/config.h"
+#include "base/log.h"
 #include "mpi/service.h"
-#include "core/world.h"
+#include "base/world.h"
 #include "tune/machine.h"
 #include "tune/tuning.h"
 

@@ -2,7 +2,7 @@
 /* budget.c - see budget.h. */
 #include "validate/budget.h"
 
-#include "core/config.h"
+#include "config/config.h"
 
 static size_t taken;
 

@@ -5,12 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/config.h"
-#include "core/data.h"
-#include "core/kernels.h"
+#include "config/config.h"
+#include "call/data.h"
+#include "reduce/kernels.h"
 #include "plan/bound.h"
 #include "validate/budget.h"
-#include "core/type_contents.h"
+#include "call/type_contents.h"
 
 /* As the standard says where MPI_IN_PLACE means something. */
 static bool is_in_place(const cco_call *c, int rank)

@@ -3,7 +3,7 @@
 #ifndef CCO_CHECK_H
 #define CCO_CHECK_H
 
-#include "core/comm.h"
+#include "comm/comm.h"
 #include <stdbool.h>
 #include "validate/numbers.h"
 #include "validate/reference.h"

@@ -4,8 +4,8 @@
 
 #include <string.h>
 
-#include "core/data.h"
-#include "core/kernels.h"
+#include "call/data.h"
+#include "reduce/kernels.h"
 
 /* Where the comparison is. */
 typedef struct comparison {

@@ -17,7 +17,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "core/kernels/loops.h"
+#include "reduce/kernels/loops.h"
 
 typedef struct cco_numbers {
     cco_number number; /* of the type; CCO_NUMBERS: the loops do not know it */

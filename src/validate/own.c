@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/data.h"
+#include "call/data.h"
 #include "mpi/dup_bare.h"
 #include "plan/bound.h"
 #include "validate/budget.h"

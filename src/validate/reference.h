@@ -4,7 +4,7 @@
 #ifndef CCO_REFERENCE_H
 #define CCO_REFERENCE_H
 
-#include "core/comm.h"
+#include "comm/comm.h"
 
 typedef struct cco_reference {
     const char *defect; /* why it is not the MPI's own call; NULL: it is */

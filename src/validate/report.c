@@ -9,13 +9,13 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "core/config.h"
-#include "core/data.h"
-#include "core/env_kinds.h"
-#include "core/hold_signals.h"
-#include "core/kernels.h"
-#include "core/log.h"
-#include "core/wait.h"
+#include "config/config.h"
+#include "call/data.h"
+#include "config/env_kinds.h"
+#include "base/hold_signals.h"
+#include "reduce/kernels.h"
+#include "base/log.h"
+#include "wait/wait.h"
 #include "validate/part.h"
 
 enum { PATH = 600, PIECE = 1 << 30, MOST_FILES = 1000 };

@@ -5,12 +5,12 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-#include "core/channel.h"
-#include "core/clock.h"
-#include "core/config.h"
-#include "core/data.h"
-#include "core/log.h"
-#include "core/pause.h"
+#include "comm/channel.h"
+#include "base/clock.h"
+#include "config/config.h"
+#include "call/data.h"
+#include "base/log.h"
+#include "base/pause.h"
 #include "mpi/service.h"
 #include "native/blocking_defects.h"
 #include "native/calls.h"

@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "core/collectives.h"
+#include "call/collectives.h"
 
 enum { CCO_SAMPLE_CLASSES = 64 }; /* powers of two of the bytes of a call */
 

@@ -8,7 +8,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "core/data.h"
+#include "call/data.h"
 
 enum { LINE = 64 }; /* a copy lies to lines of this size as the program's memory does */
 

@@ -6,9 +6,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/config.h"
-#include "core/json_out.h"
-#include "core/log.h"
+#include "config/config.h"
+#include "base/json_out.h"
+#include "base/log.h"
 #include "mpi/mpi_compat.h"
 #include "mpi/service.h"
 

@@ -5,9 +5,9 @@
 #include <limits.h>
 #include <stdlib.h>
 
-#include "core/clock.h"
-#include "core/config.h"
-#include "core/log.h"
+#include "base/clock.h"
+#include "config/config.h"
+#include "base/log.h"
 #include "mpi/service.h"
 #include "mpi/ulfm.h"
 #include "native/blocking_defects.h"

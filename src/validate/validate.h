@@ -11,7 +11,7 @@
 #ifndef CCO_VALIDATE_H
 #define CCO_VALIDATE_H
 
-#include "core/comm.h"
+#include "comm/comm.h"
 #include "validate/request.h"
 
 /* In MPI_Finalize, collective over MPI_COMM_WORLD, which another program may have spawned: says

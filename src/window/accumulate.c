@@ -7,8 +7,8 @@
 
 #include <stdlib.h>
 
-#include "core/data.h"
-#include "core/wait.h"
+#include "call/data.h"
+#include "wait/wait.h"
 #include "window/element_map.h"
 
 enum { CALLS_PER_MOVE = 64 };

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "core/pause.h"
+#include "base/pause.h"
 
 static void element_take(cco_element_lock *lock)
 {

@@ -15,7 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "core/kernels/loops.h"
+#include "reduce/kernels/loops.h"
 #include "mpi/mpi_compat.h"
 
 /* What becomes of the element, given an operand. */

@@ -9,9 +9,9 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-#include "core/call.h"
-#include "core/data.h"
-#include "core/type_contents.h"
+#include "call/call.h"
+#include "call/data.h"
+#include "call/type_contents.h"
 
 /* Sizes, subsizes and starts of a subarray; dimension 0 of these is the fastest. */
 typedef struct subarray {

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/facts.h"
-#include "core/node_key.h"
+#include "comm/facts.h"
+#include "base/node_key.h"
 #include "mpi/service.h"
 #include "mpi/mpi_behavior.h"
 #include "window/own_maps.h"

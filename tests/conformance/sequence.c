@@ -8,8 +8,8 @@
 #include <string.h>
 #include <ucontext.h>
 
-#include "core/core_place.h"
-#include "core/log.h"
+#include "base/core_place.h"
+#include "base/log.h"
 #include "transport/local/local.h"
 
 typedef struct rank {
@@ -30,7 +30,7 @@ static const sequence *now;
 static world *worlds[SEQUENCE_CALLS];
 static int entered[SEQUENCE_CALLS];
 
-/* What core/pause.c does elsewhere: others run. */
+/* What base/pause.c does elsewhere: others run. */
 void __wrap_cco_pause(int *tries);
 void __wrap_cco_pause(int *tries)
 {
@@ -46,13 +46,13 @@ bool __wrap_cco_pause_crowds(void)
     return rand() % 2;
 }
 
-/* What core/core_place.c does elsewhere; ranks may see different caches. */
+/* What base/core_place.c does elsewhere; ranks may see different caches. */
 cco_last_cache cco_last_cache_here(void)
 {
     return (cco_last_cache){sequence_cache > 0 ? sequence_cache : SIZE_MAX, 1 + rand() % 4};
 }
 
-/* What core/log.c does elsewhere. */
+/* What base/log.c does elsewhere. */
 void cco_log(cco_log_level level, const char *format, ...)
 {
     (void)level, (void)format;

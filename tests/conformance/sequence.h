@@ -22,7 +22,7 @@ typedef struct sequence {
 /* Sums over all sequences: calls that were run, what failed, lines that were logged. */
 extern long sequence_runs, sequence_failures, sequence_logged;
 
-/* The last cache that ranks see (core/core_place.h): none if not set. */
+/* The last cache that ranks see (base/core_place.h): none if not set. */
 extern size_t sequence_cache;
 
 /* Memory for so many ranks; gives it back. */
@@ -32,8 +32,8 @@ void sequence_close(void);
 /* Runs one, and checks what came out. */
 void sequence_run(const sequence *s);
 
-/* The operation of the call under way, as core/kernels.h has those of the standard: to[i] = a[i] op
- * b[i], where `to` may be either. */
+/* The operation of the call under way, as reduce/kernels.h has those of the standard: to[i] = a[i]
+ * op b[i], where `to` may be either. */
 void sequence_kernel(const void *a, const void *b, void *to, size_t n);
 
 /* Counts a failure and tells it. */

@@ -10,7 +10,7 @@
 
 #include "plan/bound.h"
 #include "reads.h"
-#include "core/pause.h"
+#include "base/pause.h"
 #include "sched/engine_loop.h"
 #include "sequence.h"
 #include "transport/stream/stream.h"

@@ -4,7 +4,7 @@
  * to itself come late. */
 #include <stdbool.h>
 
-#include "core/awaited.h"
+#include "wait/awaited.h"
 #include "mpi/ulfm.h"
 #include "progress/exchange.h"
 #include "testing/testing.h"

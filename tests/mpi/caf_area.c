@@ -7,7 +7,7 @@
  * communicators at once; the slices of freed communicators come back, never with a late word. */
 #include "transport/caf/caf.h"
 
-#include "core/pause.h"
+#include "base/pause.h"
 #include "mpi/service.h"
 #include "testing/testing.h"
 

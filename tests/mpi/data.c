@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* data.c - datatypes as bytes (src/core/data.h): which are dense, packing at MPI_BOTTOM, types for
+/* data.c - datatypes as bytes (src/call/data.h): which are dense, packing at MPI_BOTTOM, types for
  * counts that no int says.
  *
  *     data [huge] */
-#include "core/data.h"
+#include "call/data.h"
 
 #include <stdio.h>
 #include <stdlib.h>

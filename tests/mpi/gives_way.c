@@ -11,7 +11,7 @@
  * yielded often, and done little else in between, sleeps for a moment instead, and the longer it
  * has waited the longer, since waking up is a turn as well. What is waited for is late by a
  * quarter of the wait at most. A sleep is shorter than what the library takes for the turn of
- * another (LONG_US of src/core/yielding.c). */
+ * another (LONG_US of src/base/yielding.c). */
 #include <dlfcn.h>
 #include <sched.h>
 #include <stdlib.h>

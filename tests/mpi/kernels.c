@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* kernels.c - our operations (src/core/kernels.h) against their definition, bit by bit: every one
+/* kernels.c - our operations (src/reduce/kernels.h) against their definition, bit by bit: every one
  * on every type, in every instruction set of this processor, for odd counts at odd addresses.  Not
  * against MPI_Reduce_local, which has mistakes of its own (docs/mpi-defects.md). */
-#include "core/kernels.h"
+#include "reduce/kernels.h"
 
 #include <float.h>
 #include <math.h>

@@ -295,7 +295,7 @@ static int many(int n, size_t most)
     check_given_back(most);
     CHECK(touched() <= before + POOLED * MORE * (size_t)size + OF_MPI,
           "%zu bytes are left, %zu before", touched(), before);
-    const int now = entries("/proc/self/fd"), pidfds = size - 1; /* of long waits (core/proc.h) */
+    const int now = entries("/proc/self/fd"), pidfds = size - 1; /* of long waits (base/proc.h) */
     CHECK(now >= files && now <= files + pidfds, "%d files, %d before", now, files);
     CHECK(entries("/proc/self/task") == threads, "%d threads, %d before",
           entries("/proc/self/task"), threads);

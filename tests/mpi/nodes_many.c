@@ -128,7 +128,7 @@ static void many(int n)
     MPI_Barrier(MPI_COMM_WORLD);
     mapped(&segments);
     CHECK(segments == 0, "%d segments are left", segments);
-    const int now = entries("/proc/self/fd"), pidfds = size - 1; /* of long waits (core/proc.h) */
+    const int now = entries("/proc/self/fd"), pidfds = size - 1; /* of long waits (base/proc.h) */
     CHECK(now >= files && now <= files + pidfds, "%d files, %d before", now, files);
     CHECK(entries("/proc/self/task") == threads, "%d threads, %d before",
           entries("/proc/self/task"), threads);

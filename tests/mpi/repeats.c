@@ -6,7 +6,7 @@
  * way. */
 #include <crestacoll.h>
 
-#include "core/comm.h"
+#include "comm/comm.h"
 #include "plan/call_cache.h"
 #include "testing/testing.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* timelines.c - the timelines of some ranks become one (src/core/timeline_merge.h), in as many rows
- * as there may be; what each rank had is in it once. */
-#include "core/timeline_merge.h"
+/* timelines.c - the timelines of some ranks become one (src/profile/timeline_merge.h), in as many
+ * rows as there may be; what each rank had is in it once. */
+#include "profile/timeline_merge.h"
 
 #include <math.h>
 

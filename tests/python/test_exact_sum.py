@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Exact sums (src/core/exact_sum.h) against sums of rational numbers, rounded once."""
+"""Exact sums (src/reduce/exact_sum.h) against sums of rational numbers, rounded once."""
 
 import random
 import subprocess

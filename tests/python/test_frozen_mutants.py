@@ -29,7 +29,7 @@ int two(int a)
 """
 
 
-def mutant(function, number, old, new, file="src/core/f.c"):
+def mutant(function, number, old, new, file="src/comm/f.c"):
     return frozen.Mutant("name", file, function, number, old, new, frozen.NOT_RUN)
 
 
@@ -46,7 +46,7 @@ def tree(monkeypatch, tmp_path):
 
 
 def test_of_lines_alike_it_is_the_same_one(tree):
-    path = tree / "src/core/f.c"
+    path = tree / "src/comm/f.c"
     path.write_text(FILE)
     assert frozen.located(SECOND) == (path, FILE[: FILE.rindex("if (a < 0)")].count("\n"))
 
@@ -60,7 +60,7 @@ def test_a_function_that_moved_is_found(tree):
 
 
 def test_a_function_that_has_another_name_is_found_by_its_line(tree):
-    path = tree / "src/core/f.c"
+    path = tree / "src/comm/f.c"
     path.write_text(FILE.replace("two(", "core_two("))
     line = mutant("two", 0, "a = 7 + a;", "a = 7 - a;")
     assert frozen.located(line) == (path, FILE[: FILE.index("a = 7")].count("\n"))
@@ -68,7 +68,7 @@ def test_a_function_that_has_another_name_is_found_by_its_line(tree):
 
 
 def test_what_is_gone_is_not_found(tree):
-    (tree / "src/core/f.c").write_text(FILE.replace("a = 7 + a;", "a += 7;"))
+    (tree / "src/comm/f.c").write_text(FILE.replace("a = 7 + a;", "a += 7;"))
     assert frozen.located(mutant("two", 0, "a = 7 + a;", "a = 7 - a;")) is None
 
 
@@ -80,10 +80,10 @@ def test_the_list():
 
 
 def test_the_same_seed_selects_the_same(tree):
-    (tree / "src/core/f.c").write_text(FILE)
+    (tree / "src/comm/f.c").write_text(FILE)
     (tree / "src/algo/bcast").mkdir(parents=True)
     (tree / "src/algo/bcast/a.c").write_text(FILE)
     first = list(frozen.selected(6, 1))
     assert first == list(frozen.selected(6, 1)) and len({m.name for m in first}) == 6
-    assert {m.file for m in first} == {"src/core/f.c"}
+    assert {m.file for m in first} == {"src/comm/f.c"}
     assert {m.name.rpartition("-")[0] for m in first} <= {"one", "two"}

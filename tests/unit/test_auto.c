@@ -2,7 +2,7 @@
 /* test_auto.c - what the implementation `auto` of a rule becomes. Needs no running MPI. */
 #include <limits.h>
 
-#include "core/classes.h"
+#include "reduce/classes.h"
 #include "model/registry.h"
 #include "testing/testing.h"
 #include "tune/auto.h"

@@ -6,8 +6,8 @@
  *     HOW TYPE BITS BITS ...    HOW: add, array, words, fold; TYPE: float, double, long
  *
  * and writes the bits of the sum, in hexadecimal as they came.  Needs no running MPI. */
-#include "core/exact_array.h"
-#include "core/exact_fold.h"
+#include "reduce/exact_array.h"
+#include "reduce/exact_fold.h"
 
 #if defined(__SSE2__)
 #include <xmmintrin.h>

@@ -3,7 +3,7 @@
  * no running MPI. */
 #include "transport/shm/flat_plan.h"
 
-#include "core/core_place.h"
+#include "base/core_place.h"
 
 #include "testing/testing.h"
 

@@ -3,7 +3,7 @@
  * has ended it, or makes another one that has the same number. */
 #include <stdlib.h>
 
-#include "core/stamp.h"
+#include "call/stamp.h"
 #include "testing/testing.h"
 #include "transport/stream/fragment.h"
 #include "transport/stream/line.h"

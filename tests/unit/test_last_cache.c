@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/core_place.h"
+#include "base/core_place.h"
 #include "testing/testing.h"
 
 #define SYSTEM "/sys/devices/system/cpu/cpu"

@@ -5,7 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "core/proc.h"
+#include "base/proc.h"
 #include "testing/testing.h"
 
 /* A child that says who it is, and then waits for its end. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* test_members.c - ranks of a communicator as runs, sets of members. Needs no running MPI. */
-#include "core/members.h"
+#include "comm/members.h"
 #include "testing/testing.h"
 
 /* The ranks that runs stand for are those that they were made of. */

@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/config.h"
-#include "core/imposed_nodes.h"
-#include "core/node_key.h"
+#include "config/config.h"
+#include "base/imposed_nodes.h"
+#include "base/node_key.h"
 #include "sched/node_map.h"
 #include "testing/testing.h"
 

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/config.h"
-#include "core/core_place.h"
+#include "config/config.h"
+#include "base/core_place.h"
 #include "testing/testing.h"
 #include "transport/shm/crossings.h"
 

@@ -5,8 +5,8 @@
 #include <pthread.h>
 #include <sched.h>
 
-#include "core/pause.h"
-#include "core/thread_count.h"
+#include "base/pause.h"
+#include "base/thread_count.h"
 #include "testing/testing.h"
 
 enum { LOOKS = 600 };

@@ -2,9 +2,9 @@
 /* test_profile.c - size classes, rows, the hash. Needs no running MPI. */
 #include <limits.h>
 
-#include "core/comm.h"
-#include "core/config.h"
-#include "core/profile.h"
+#include "comm/comm.h"
+#include "config/config.h"
+#include "profile/profile.h"
 #include "testing/testing.h"
 
 static void size_classes(void)

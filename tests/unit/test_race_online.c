@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/classes.h"
+#include "reduce/classes.h"
 #include "race/sequence.h"
 #include "testing/testing.h"
 

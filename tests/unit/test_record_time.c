@@ -3,7 +3,7 @@
  * count, and the time is right within what is stated. */
 #include <math.h>
 
-#include "core/profile_time.h"
+#include "profile/profile_time.h"
 #include "testing/testing.h"
 
 enum { CALL = 300, BETWEEN = 20, CLOSE = 1000 };

@@ -4,7 +4,7 @@
 #include <limits.h>
 #include <string.h>
 
-#include "core/classes.h"
+#include "reduce/classes.h"
 #include "model/registry.h"
 #include "testing/testing.h"
 #include "tune/rules.h"

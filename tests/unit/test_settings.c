@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* test_settings.c - reading the environment, and what of it ranks compare. Needs no running MPI. */
-#include "core/settings.h"
+#include "config/settings.h"
 
 #include <sys/stat.h>
 
-#include "core/config.h"
+#include "config/config.h"
 #include "testing/testing.h"
 
 static char text[CCO_SETTINGS_ROOM];

@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "core/config.h"
+#include "config/config.h"
 #include "testing/testing.h"
 
 enum { RANKS = 3, SLOT = CCO_DISTANCE_BYTES + CCO_SLOT_LINE, SLOTS = 8 };

@@ -6,7 +6,7 @@
 #include <pthread.h>
 #include <time.h>
 
-#include "core/log.h"
+#include "base/log.h"
 #include "plan/bound.h"
 #include "testing/testing.h"
 #include "transport/stream/stream.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* test_timeline.c - time bins: nothing is lost when they become longer, when a call lies in many,
  * and when ranks with other clocks are added up. Needs no running MPI. */
-#include "core/timeline.h"
-#include "core/timeline_merge.h"
+#include "profile/timeline.h"
+#include "profile/timeline_merge.h"
 
 #include <pthread.h>
 

@@ -5,7 +5,7 @@
 
 #include <limits.h>
 
-#include "core/classes.h"
+#include "reduce/classes.h"
 #include "model/registry.h"
 #include "testing/testing.h"
 

@@ -4,7 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "core/unlike.h"
+#include "call/unlike.h"
 #include "testing/testing.h"
 
 static char said[1024];

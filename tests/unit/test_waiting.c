@@ -3,9 +3,9 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "core/arrivals.h"
-#include "core/common_clock.h"
-#include "core/waiting.h"
+#include "profile/arrivals.h"
+#include "profile/common_clock.h"
+#include "profile/waiting.h"
 #include "testing/testing.h"
 
 static bool near(double a, double b)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* test_writes.c - copies by non-temporal stores bring every byte and no other; the stores that are
  * taken follow what they were seen to take.  Needs no running MPI. */
-#include "core/writes.h"
+#include "base/writes.h"
 
 #include <stdlib.h>
 

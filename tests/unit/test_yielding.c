@@ -4,7 +4,7 @@
 #include <sched.h>
 #include <time.h>
 
-#include "core/yielding.h"
+#include "base/yielding.h"
 #include "testing/testing.h"
 
 enum { LOOK_US = 20, SECOND = 1000000 };

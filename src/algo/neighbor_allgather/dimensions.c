@@ -10,7 +10,7 @@
 #include "algo/algo.h"
 
 #include "algo/pattern/neighbor.h"
-#include "core/stencil.h"
+#include "comm/stencil.h"
 
 /* True if an offset has steps in the first dimensions only, and a rank there sends to this one. */
 static bool is_known(const cco_stencil *st, int offset, int dims)

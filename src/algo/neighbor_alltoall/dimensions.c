@@ -12,7 +12,7 @@
 #include "algo/algo.h"
 
 #include "algo/pattern/neighbor.h"
-#include "core/stencil.h"
+#include "comm/stencil.h"
 
 /* True if the block with an offset is on this rank after its steps in the first dimensions. */
 static bool is_here(const cco_stencil *st, int offset, int dims)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* neighbor.h - what algorithms of neighborhood collectives share: edges, in the order in which
- * those between two ranks match (core/neighbors.h). */
+ * those between two ranks match (comm/neighbors.h). */
 #ifndef CCO_PATTERN_NEAR_H
 #define CCO_PATTERN_NEAR_H
 
@@ -16,7 +16,7 @@ void cco_neighbor_loops(cco_sched *s, const cco_problem *q);
  * at different times, and in rounds they might wait for each other in a circle. */
 void cco_neighbor_linear(cco_sched *s, const cco_problem *q);
 
-/* Why an algorithm for stencils (core/stencil.h) cannot do a problem. */
+/* Why an algorithm for stencils (comm/stencil.h) cannot do a problem. */
 const char *cco_neighbor_stencil_refuses(const cco_problem *q);
 
 /* Edges between this rank and one other, in the order in which they match. */

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/reentry.h"
-#include "core/log.h"
+#include "call/reentry.h"
+#include "base/log.h"
 #include "mpi/service.h"
 #include "transport/caf/signals.h"
 #include "transport/caf/runtime.h"

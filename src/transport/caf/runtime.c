@@ -6,13 +6,13 @@
 #include <stdlib.h>
 #include <sys/statvfs.h>
 
-#include "core/channel.h"
-#include "core/config.h"
-#include "core/free_files.h"
-#include "core/reentry.h"
-#include "core/log.h"
+#include "comm/channel.h"
+#include "config/config.h"
+#include "comm/free_files.h"
+#include "call/reentry.h"
+#include "base/log.h"
 #include "mpi/service.h"
-#include "core/wait.h"
+#include "wait/wait.h"
 #include "transport/caf/signals.h"
 #include "transport/rma/window.h"
 

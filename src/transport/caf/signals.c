@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-#include "core/pause.h"
+#include "base/pause.h"
 #include "mpi/service.h"
 
 typedef struct note {

@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-#include "core/data.h"
+#include "call/data.h"
 #include "transport/local/local.h"
 
 enum {

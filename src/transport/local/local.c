@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/data.h"
+#include "call/data.h"
 
 enum { STAGE = 4096 }; /* bytes of the stack for data on their way from one layout to another */
 

@@ -7,16 +7,16 @@
 #include <limits.h>
 #include <stdlib.h>
 
-#include "core/awaited.h"
-#include "core/data.h"
-#include "core/own_lines.h"
+#include "wait/awaited.h"
+#include "call/data.h"
+#include "base/own_lines.h"
 #include "mpi/ulfm.h"
 #include "sched/engine_loop.h"
 
 typedef struct transfer {
     cco_p2p *shared;
     MPI_Comm comm;   /* of the channel, from the start of the schedule */
-    int tag, offset; /* the offset is of the call (core/channel.h) */
+    int tag, offset; /* the offset is of the call (comm/channel.h) */
     uint64_t call;   /* its stamp */
     bool sized;      /* its messages differ in their bytes, and so in their tags */
     int count;       /* messages under way */

@@ -3,9 +3,9 @@
 #ifndef CCO_P2P_H
 #define CCO_P2P_H
 
-#include "core/channel.h"
-#include "core/unlike.h"
-#include "core/watch.h"
+#include "comm/channel.h"
+#include "call/unlike.h"
+#include "base/watch.h"
 #include "sched/transport.h"
 
 /* What the transfers of a communicator share. */

@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#include "core/channel.h"
+#include "comm/channel.h"
 #include "mpi/service.h"
 
 bool cco_window_can_share(MPI_Comm comm)

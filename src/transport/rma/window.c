@@ -11,15 +11,15 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "core/channel.h"
-#include "core/config.h"
+#include "comm/channel.h"
+#include "config/config.h"
 #include "mpi/service.h"
-#include "core/teardown.h"
-#include "core/facts.h"
-#include "core/free_files.h"
-#include "core/hold_signals.h"
-#include "core/log.h"
-#include "core/world.h"
+#include "comm/teardown.h"
+#include "comm/facts.h"
+#include "comm/free_files.h"
+#include "base/hold_signals.h"
+#include "base/log.h"
+#include "base/world.h"
 #include "mpi/quirks.h"
 #include "transport/rma/shared.h"
 #include "transport/rma/window_pool.h"

@@ -30,7 +30,7 @@ typedef struct cco_window {
     bool locked;     /* the epoch is open */
     bool held;       /* CRESTA_Win_finalize frees it */
     bool broken;     /* what it holds is unknown: nobody else gets it */
-    uint64_t number; /* core/teardown.h */
+    uint64_t number; /* comm/teardown.h */
     int turned_to;   /* posted: the rank that puts of this one wait for; -1: none */
     bool *open;      /* and for each rank, whether this one has exposed the window to it */
 } cco_window;
@@ -62,7 +62,7 @@ void cco_window_free(cco_window *window);
 void cco_window_retire(cco_window *window);
 
 /* CRESTA_Win_finalize and the end of the process: frees retired windows, those that are held or
- * all; collective, in the order of their numbers (core/teardown.h). */
+ * all; collective, in the order of their numbers (comm/teardown.h). */
 void cco_windows_free(bool all);
 
 #endif

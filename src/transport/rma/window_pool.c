@@ -5,8 +5,8 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-#include "core/facts.h"
-#include "core/log.h"
+#include "comm/facts.h"
+#include "base/log.h"
 #include "mpi/service.h"
 
 typedef struct entry {

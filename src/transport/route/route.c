@@ -4,8 +4,8 @@
 
 #include <stdlib.h>
 
-#include "core/own_lines.h"
-#include "core/pause.h"
+#include "base/own_lines.h"
+#include "base/pause.h"
 #include "transport/local/local.h"
 
 /* A way for messages: what has it, whether any are under way, and how many started in the open

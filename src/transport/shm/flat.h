@@ -27,7 +27,7 @@ typedef struct cco_stage {
     bool per_reader;       /* a slot has a lane for each reader, and nothing for its writer */
     cco_slot_rounds swaps; /* of two ranks */
     uint64_t pieces;       /* of a call in rounds that goes on, if all ranks know */
-    uint32_t pattern;      /* of such calls, for core/writes.h */
+    uint32_t pattern;      /* of such calls, for base/writes.h */
     cco_writes_use use;    /* how ranks write in their slots, */
     uint64_t alone;        /* up to this piece; from it on the other of two ranks only reads */
     bool shares;           /* a reduction in two steps (shares.c) */
@@ -38,7 +38,7 @@ typedef struct cco_stage {
     bool past;             /* what this rank gets is written past the caches, which it would fill */
     size_t wide;           /* the window in shares if no operand needs a slot; 0: none */
     size_t count;          /* elements of a reduction's result, if in one piece */
-    uint64_t stamp;        /* of the call (core/stamp.h), the same on all ranks */
+    uint64_t stamp;        /* of the call (call/stamp.h), the same on all ranks */
     uint64_t word;         /* what slots of this rank say: what those of all do, */
     uint64_t base;
     bool says;   /* and how long their block is, where all have others */

@@ -2,7 +2,7 @@
 /* flat_plan.c - cco_flat_plan: which slot ring a call takes, and in how many pieces. */
 #include "transport/shm/flat_plan.h"
 
-#include "core/core_place.h"
+#include "base/core_place.h"
 
 /* Whether each reader reads something else: the slot has a stream for each, but none for the
  * writer.

@@ -4,7 +4,7 @@
 #ifndef CCO_GROUPS_H
 #define CCO_GROUPS_H
 
-#include "core/core_place.h"
+#include "base/core_place.h"
 #include <stdbool.h>
 
 enum {

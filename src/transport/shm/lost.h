@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* lost.h - waits on slot rings for ranks that will not come (core/watch.h). */
+/* lost.h - waits on slot rings for ranks that will not come (base/watch.h). */
 #ifndef CCO_LOST_H
 #define CCO_LOST_H
 

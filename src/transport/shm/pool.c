@@ -4,7 +4,7 @@
 
 #include <pthread.h>
 
-#include "core/facts.h"
+#include "comm/facts.h"
 #include "mpi/service.h"
 
 enum { ROOM = 8 };

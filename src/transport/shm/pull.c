@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/log.h"
-#include "core/pause.h"
+#include "base/log.h"
+#include "base/pause.h"
 #include "transport/shm/lost.h"
 
 enum { LINE = 64 };

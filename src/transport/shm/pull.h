@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* pull.h - single copy: a rank reads another one's private memory by the kernel
- * (core/process_read.h).
+ * (base/process_read.h).
  *
  * What the kernel does not read, the rank that has it copies into the shared memory on request,
  * while it waits (cco_slot_ring_pause); it does not leave the call before its readers have. */
@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "core/process_read.h"
+#include "base/process_read.h"
 
 enum {
     CCO_PULL_CHUNK = 64 << 10, /* bytes of an operand that stay in a cache until they are reduced */

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "core/collectives.h"
+#include "call/collectives.h"
 #include "transport/shm/elsewhere.h"
 #include "transport/shm/flat.h"
 

@@ -14,10 +14,10 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "core/facts.h"
-#include "core/hold_signals.h"
-#include "core/log.h"
-#include "core/node_key.h"
+#include "comm/facts.h"
+#include "base/hold_signals.h"
+#include "base/log.h"
+#include "base/node_key.h"
 
 /* Where rank 0 has the memory.  Process numbers mean the same on a node. */
 typedef struct address {

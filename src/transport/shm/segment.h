@@ -9,7 +9,7 @@
 
 #include "mpi/mpi_compat.h"
 #include "mpi/service.h"
-#include "core/watch.h"
+#include "base/watch.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -59,7 +59,7 @@ bool cco_segment_make_among(cco_segment *segment, size_t share, size_t most,
 void cco_segment_free(cco_segment *segment); /* local */
 
 /* This rank writes nothing more there because of an error, a class, and others must not wait for it
- * (core/watch.h).  It must not be given to a pool. */
+ * (base/watch.h).  It must not be given to a pool. */
 void cco_segment_leave(cco_segment *segment, int error);
 
 /* Leaves the segment, and puts memory of this rank alone, zeros, at the addresses of the shares: a

@@ -2,7 +2,7 @@
 /* slot_ring.c - see slot_ring.h. */
 #include "transport/shm/slot_ring.h"
 
-#include "core/whereabouts.h"
+#include "hang/whereabouts.h"
 #include "transport/shm/elsewhere.h"
 #include "transport/shm/lost.h"
 #include "transport/shm/pull.h"

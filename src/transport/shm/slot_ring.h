@@ -17,10 +17,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "core/pause.h"
-#include "core/unlike.h"
-#include "core/watch.h"
-#include "core/writes.h"
+#include "base/pause.h"
+#include "call/unlike.h"
+#include "base/watch.h"
+#include "base/writes.h"
 
 enum {
     CCO_SLOT_LINE = 64,

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/collectives.h"
+#include "call/collectives.h"
 #include "transport/local/elements.h"
 #include "transport/shm/flat_plan.h"
 

@@ -10,8 +10,8 @@
 #define CCO_AREA_H
 
 #include "mpi/mpi_compat.h"
-#include "core/watch.h"
-#include "core/writes.h"
+#include "base/watch.h"
+#include "base/writes.h"
 #include <stddef.h>
 #include <stdint.h>
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/own_lines.h"
+#include "base/own_lines.h"
 
 /* The largest of which a ring has room for all; fewer of the least size. */
 static size_t bytes_for(size_t ring)

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/data.h"
-#include "core/own_lines.h"
+#include "call/data.h"
+#include "base/own_lines.h"
 #include "transport/stream/line.h"
 
 void *cco_fragments_open(void *shared, int messages)

@@ -4,12 +4,12 @@
 #ifndef CCO_FRAGMENT_H
 #define CCO_FRAGMENT_H
 
-#include "core/unlike.h"
+#include "call/unlike.h"
 #include "sched/transport.h"
 #include "transport/stream/area.h"
 
 /* A message that is not through yet.  Before its data comes its head: of which call it is, the
- * bytes of both (core/stamp.h), and the number of the schedule.  The receiver has the same, or the
+ * bytes of both (call/stamp.h), and the number of the schedule.  The receiver has the same, or the
  * ranks make calls that do not match, and it takes no data. */
 typedef struct cco_fragment {
     int peer; /* -1: it is through */

@@ -5,8 +5,8 @@
 #include <errno.h>
 #include <string.h>
 
-#include "core/log.h"
-#include "core/process_read.h"
+#include "base/log.h"
+#include "base/process_read.h"
 #include "transport/stream/line.h"
 
 static const cco_process_id *process_of(const cco_area *area, int rank)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* shown.h - messages of a stream that are copied once: instead of giving a message through the
  * ring, or what is left of one, the sender shows where it lies, and the receiver reads it there by
- * the kernel (core/process_read.h).  For areas with `shares`.
+ * the kernel (base/process_read.h).  For areas with `shares`.
  *
  * The sender decides, message by message.  It shows one when all before it are given, and nothing
  * more goes to that peer until this one is read.  So a receiver that finds nothing in the ring, but

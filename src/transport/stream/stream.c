@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/clock.h"
-#include "core/own_lines.h"
+#include "base/clock.h"
+#include "base/own_lines.h"
 #include "sched/engine_loop.h"
 #include "transport/local/local.h"
 #include "transport/stream/fragment.h"
