@@ -5,8 +5,8 @@
 A code block under `<!-- file: PATH -->` is that file, which is compiled and tested; relative links
 lead to files and to their headings; every environment variable of src/config/env.def is in
 README.md or docs/; the tables of docs/implementations.md have all collectives and all models, in
-both languages; lines of prose have at most 100 characters (not tables, code blocks, and lines with a
-long link).
+both languages; lines of prose have at most 100 characters (not tables, code blocks, and lines with
+a long link).
 """
 import re
 
