@@ -188,7 +188,7 @@ def _any_entry(coll: Collective, form: Form) -> str:
 def entries(table: list[Collective]) -> str:
     return (
         "/* CRESTA_x, CRESTA_Ix, CRESTA_x_init: straight to the MPI, or through the choice. */\n"
-        '#include "api/dispatch.h"\n#include "api/ours.h"\n#include "api/split.h"\n'
+        '#include "api/dispatch.h"\n#include "extensions/ours.h"\n#include "split/split.h"\n'
         '#include "native/natives.h"\n\n'
         + _each(table, _any_entry, FORMS + RECORDED_FORMS)
     )
@@ -212,7 +212,7 @@ def _split_entry(coll: Collective, form: Form) -> str:
 def split_entries(table: list[Collective]) -> str:
     return (
         "/* CRESTA_x_begin: straight to the MPI, or with what must outlive the call. */\n"
-        '#include "api/split.h"\n#include "api/streaming.h"\n#include "native/natives.h"\n\n'
+        '#include "split/split.h"\n#include "split/streaming.h"\n#include "native/natives.h"\n\n'
         + _each(table, _split_entry, SPLIT_FORMS)
     )
 
@@ -285,7 +285,7 @@ def wrappers(table: list[Collective]) -> str:
     return (
         "/* Every collective of the MPI, under its own "
         "name: what makes the preload library work. */\n"
-        '#include "api/dispatch.h"\n#include "api/split.h"\n#include "native/natives.h"\n\n'
+        '#include "api/dispatch.h"\n#include "split/split.h"\n#include "native/natives.h"\n\n'
         '#pragma GCC visibility push(default)\n\n'
         + _each(of_the_mpi(table), _wrapper)
     )

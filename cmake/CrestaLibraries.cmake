@@ -21,6 +21,7 @@ file(GLOB CRESTA_COUNTED CONFIGURE_DEPENDS
      ${src}/observe/*.c ${generated}/native/*.c
      ${src}/shmem/*.c ${src}/window/*.c)
 file(GLOB CRESTA_ENTRIES CONFIGURE_DEPENDS
+     ${src}/process/*.c ${src}/split/*.c ${src}/extensions/*.c
      ${src}/api/*.c ${generated}/api/*.c ${src}/interpose/init.c ${src}/interpose/wait.c
      ${src}/interpose/blocking.c ${src}/interpose/comms.c ${src}/interpose/io.c
      ${src}/interpose/windows.c
@@ -80,8 +81,8 @@ endfunction()
 
 # What differs between the libraries, by CRESTA_PRELOAD (tools/check_rooms.py keeps the list true);
 # the objects of all other files are of both.
-set(CRESTA_DIFFERING ${src}/api/process.c ${src}/api/progress.c
-    ${src}/api/split.c ${src}/comm/facts.c ${src}/base/next.c)
+set(CRESTA_DIFFERING ${src}/process/process.c ${src}/process/progress.c
+    ${src}/split/split.c ${src}/comm/facts.c ${src}/base/next.c)
 include(CrestaSchedules)     # algorithms, for tools and tests too; and the simulator
 set(CRESTA_COMMON ${CRESTA_COUNTED} ${CRESTA_ENTRIES})
 list(REMOVE_ITEM CRESTA_COMMON ${CRESTA_DIFFERING} ${CRESTA_SCHEDULES})

@@ -4,7 +4,7 @@
  * definition with its arguments, which are addresses. */
 #include <string.h>
 
-#include "api/set_up.h"
+#include "process/set_up.h"
 #include "mpi/mpi_compat.h"
 #include "base/next.h"
 #include "handles.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* entries_init.c - the small interposer for Fortran: MPI_Init, MPI_Init_thread, MPI_Finalize and
  * MPI_Pcontrol where they do not pass the C names. */
-#include "api/progress.h"
-#include "api/profiling.h"
-#include "api/set_up.h"
+#include "process/progress.h"
+#include "process/profiling.h"
+#include "process/set_up.h"
 #include "base/next.h"
 #include "handles.h"
 

@@ -2,7 +2,7 @@
 /* entries_multisend.c - module cresta_multisend, in both kinds of handles. */
 #include <stdlib.h>
 
-#include "api/exchange.h"
+#include "extensions/exchange.h"
 #include "call/degrees.h"
 #include "base/log.h"
 #include "cresta_multisend.h"

@@ -5,9 +5,9 @@
  *
  * All arguments are addresses, in each of the bindings; statuses go on as they came.  The profiling
  * names of the MPI are absent in a C program, hence weak. */
-#include "api/split_end.h"
-#include "api/request_data.h"
-#include "api/split.h"
+#include "split/split_end.h"
+#include "split/request_data.h"
+#include "split/split.h"
 #include "base/log.h"
 #include "wait/polite.h"
 #include "cresta_sp_coll.h"

@@ -4,7 +4,7 @@
  *
  * What is not ours goes on as it came.  The profiling names of the MPI are absent in a C program,
  * hence weak. */
-#include "api/atomics.h"
+#include "extensions/atomics.h"
 #include "handles.h"
 #include "section.h"
 

@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-#include "api/request_data.h"
+#include "split/request_data.h"
 #include "call/degrees.h"
 #include "base/log.h"
 

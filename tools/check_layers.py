@@ -4,17 +4,19 @@
 
     {base, config} < mpi < call < {comm, wait, reduce, profile, hang} < {calls, io, sched}
     < {algo, transport, native} < {plan, window} < model < progress < tune < observe
-    < {record, race, validate, rollcall, match} < {api, simulator}
+    < {record, race, validate, rollcall, match} < {process, split, extensions, api, simulator}
     < {interpose, fortran, shmem, bench, check} < python
 
-Folders in the first two braces may include each other. The base also has two files of src/mpi.
+Folders that stand together with base, comm or api may include each other. The base also has two
+files of src/mpi.
 """
 import re
 
 from sources import ROOT, Report, files
 
 BASE = {"mpi/mpi_compat", "mpi/ulfm"}
-TOGETHER = {"config": "base", "wait": "comm", "reduce": "comm", "profile": "comm", "hang": "comm"}
+TOGETHER = {"config": "base", "wait": "comm", "reduce": "comm", "profile": "comm", "hang": "comm",
+            "process": "api", "split": "api", "extensions": "api"}
 RANK = {"base": -3, "mpi": -2, "call": -1, "comm": 0, "calls": 1, "io": 1, "sched": 1, "algo": 2,
         "transport": 2, "native": 2, "plan": 3, "window": 3, "model": 4, "progress": 5, "tune": 6,
         "observe": 7, "record": 8, "race": 8, "validate": 8, "rollcall": 8, "match": 8, "api": 9,

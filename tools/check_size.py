@@ -31,7 +31,7 @@ COMM = re.compile(r"typedef struct cco_comm \{(.*?)\n\} cco_comm;", re.S)
 COLLECTIVE = re.compile(r"\bPMPI_I?(?:barrier|bcast|reduce|allreduce|(?:ex)?scan|(?:all)?gatherv?|"
                         r"scatterv?|alltoall[vw]?|reduce_scatter(?:_block)?)\(", re.I)
 # What runs the program's own call, and a question of one rank.
-NO_SERVICE = ("mpi/service.c", "api/repro_sum.c", "mpi/mpi_check.c")
+NO_SERVICE = ("mpi/service.c", "extensions/repro_sum.c", "mpi/mpi_check.c")
 TREE = re.compile(r"\b(?:bit|step|own|level) (?:<<|>>|\*|/)= [12]\b|\b\w+ \^ (?:bit|step)\b")
 HANDLE = re.compile(r"memcpy\(&\w+, &request, sizeof request\)")
 BY_MPI = re.compile(r"^\s*#\s*(?:el)?if.*\b(?:OPEN_MPI|OMPI_|MPICH|I_MPI_|MVAPICH|MPIX_)", re.M)
@@ -53,7 +53,7 @@ def sources():
 
 
 def includes(code, name):
-    return len(INCLUDE.findall(code[f"api/{name}.c"]))
+    return len(INCLUDE.findall(code[f"{name}.c"]))
 
 
 def members(code):
@@ -83,8 +83,8 @@ def measures():
     return {
         "lines of src": sum(len(text.splitlines()) for text in core.values()),
         "files of src": len(core),
-        "includes of dispatch.c": includes(code, "dispatch"),
-        "includes of process.c": includes(code, "process"),
+        "includes of dispatch.c": includes(code, "api/dispatch"),
+        "includes of process.c": includes(code, "process/process"),
         "members of cco_comm": members(code),
         "variables of files": sum(len(VARIABLE.findall(text)) for name, text in bare.items()
                                   if name.endswith(".c")),

@@ -2,8 +2,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* CRESTA_x, CRESTA_Ix, CRESTA_x_init: straight to the MPI, or through the choice. */
 #include "api/dispatch.h"
-#include "api/ours.h"
-#include "api/split.h"
+#include "extensions/ours.h"
+#include "split/split.h"
 #include "native/natives.h"
 
 CCO_SLOW_PATH static int CRESTA_Barrier_slow(MPI_Comm comm)

@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Every collective of the MPI, under its own name: what makes the preload library work. */
 #include "api/dispatch.h"
-#include "api/split.h"
+#include "split/split.h"
 #include "native/natives.h"
 
 #pragma GCC visibility push(default)

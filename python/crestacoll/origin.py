@@ -14,7 +14,7 @@ from crestacoll import outputs, profiles
 from crestacoll.ui import counted, word
 
 MARK = '\n "origin": '  # before the last member of a profile
-CUT, MOST = "[...]", 8192  # characters of a command, as in src/api/origin.c
+CUT, MOST = "[...]", 8192  # characters of a command, as in src/process/origin.c
 MOST_RULES = 1 << 16
 SHOWN = 200  # characters of it in a line
 HOSTS = 4  # that a report names; and warnings

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* dispatch.c - see dispatch.h. */
-#include "api/set_up.h"
+#include "process/set_up.h"
 #include "api/dispatch.h"
 
-#include "api/progress.h"
+#include "process/progress.h"
 #include "api/recorded.h"
 #include "api/report.h"
 #include "base/clock.h"

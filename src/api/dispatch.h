@@ -3,7 +3,7 @@
 #ifndef CCO_DISPATCH_H
 #define CCO_DISPATCH_H
 
-#include "api/process.h"
+#include "process/process.h"
 #include "comm/comm.h"
 #include "call/reentry.h"
 #include "plan/call_cache.h"

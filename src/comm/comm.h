@@ -56,7 +56,7 @@ typedef struct cco_records {
     cco_members *members; /* of rank 0; NULL elsewhere */
 } cco_records;
 
-/* Calls that begin in two phases (api/set_up.h). */
+/* Calls that begin in two phases (process/set_up.h). */
 typedef struct cco_begins {
     bool ready;        /* what they run over is there (progress/path.h) */
     bool wanted;       /* the next blocking call makes it ready */

@@ -9,7 +9,7 @@
 #include <limits.h>
 #include <stdlib.h>
 
-#include "api/split_end.h"
+#include "split/split_end.h"
 #include "mpi/mpi_compat.h"
 #include "base/next.h"
 #include "wait/polite.h"

@@ -3,7 +3,7 @@
  * CRESTA_DEBUG=match compares the calls on one from the first on, also if the program only begins
  * calls there.  The state of a communicator ends before the program's attributes do (comm/comm.h).
  */
-#include "api/set_up.h"
+#include "process/set_up.h"
 #include "comm/comm.h"
 #include "base/next.h"
 #include "observe/observe.h"

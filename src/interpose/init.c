@@ -3,13 +3,13 @@
  * MPI_Finalize, MPI_Pcontrol.
  *
  * MPI_Finalize only ends the progress thread; the rest ends, and where it is passed by that
- * too, with an attribute of MPI_COMM_SELF (api/process.c).  All of them go on to a tool behind us
- * (base/next.h); one that has MPI_Init gets that, and the progress thread does without
+ * too, with an attribute of MPI_COMM_SELF (process/process.c).  All of them go on to a tool behind
+ * us (base/next.h); one that has MPI_Init gets that, and the progress thread does without
  * MPI_THREAD_MULTIPLE. */
-#include "api/progress.h"
-#include "api/profiling.h"
+#include "process/progress.h"
+#include "process/profiling.h"
 #include "base/next.h"
-#include "api/set_up.h"
+#include "process/set_up.h"
 #include "mpi/mpi_compat.h"
 #include "rollcall/rollcall.h"
 

@@ -2,8 +2,8 @@
 /* own_init.c - PMPI_Init, PMPI_Init_thread, PMPI_Finalize, in the preload library alone: what the
  * MPI_Init of a program, or of a tool before us, goes on to, whose definition comes before ours.
  * Where ours was called, or that of a copy that is linked to the program, they only go on. */
-#include "api/progress.h"
-#include "api/set_up.h"
+#include "process/progress.h"
+#include "process/set_up.h"
 #include "mpi/mpi_compat.h"
 #include "base/next.h"
 #include "rollcall/rollcall.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* wait.c - MPI_Wait*, MPI_Test* and MPI_Request_get_status, in the linked library too: they move on
- * what is ours (progress/queue.h), and let go of what was kept for a request (api/request_data.h).
+ * what is ours (progress/queue.h), and free what was kept for a request (split/request_data.h).
  *
  * While nothing is kept, they read two numbers more than the MPI's own, or call a tool's behind us.
  * Otherwise a wait is its test in a loop while anything of ours is under way, or to its end where
@@ -12,9 +12,9 @@
  * anything of ours is under way: its wait cannot be a loop of tests.  (Where nothing is, its wait
  * is not polite.)  MPI_Wait and MPI_Waitall only look until all are over, and the tool's call ends
  * them; it does not see how long that took. */
-#include "api/split_end.h"
-#include "api/request_data.h"
-#include "api/split.h"
+#include "split/split_end.h"
+#include "split/request_data.h"
+#include "split/split.h"
 #include "base/next.h"
 #include "base/pause.h"
 #include "wait/polite.h"
@@ -78,7 +78,7 @@ CCO_EXPORT int MPI_Wait(MPI_Request *request, MPI_Status *status)
                                   : CCO_CALL_NEXT(Wait, (request, status));
 }
 
-/* For api/progress.c. */
+/* For process/progress.c. */
 int cco_our_wait(MPI_Request *request, MPI_Status *status) __attribute__((alias("MPI_Wait")));
 
 CCO_EXPORT int MPI_Test(MPI_Request *request, int *flag, MPI_Status *status)

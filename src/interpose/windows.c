@@ -3,7 +3,7 @@
  * too: accumulates on windows whose ranks share memory may be ours (window/shared_window.h).
  *
  * Where none are, an accumulate reads one number more than the MPI's own. */
-#include "api/atomics.h"
+#include "extensions/atomics.h"
 #include "base/next.h"
 #include "window/accumulate.h"
 

@@ -7,7 +7,7 @@
 #include "mpi/mpi_compat.h"
 
 /* How many requests of the program concern the library: those made here, and those for which
- * something is kept (api/request_data.h), from the begin to the end of the request.  Waits and
+ * something is kept (split/request_data.h), from the begin to the end of the request.  Waits and
  * tests of a program without any read no more than this. */
 extern int cco_our_requests; /* use the functions */
 

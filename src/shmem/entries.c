@@ -5,7 +5,7 @@
 
 #include <crestacoll_shmem.h>
 
-#include "api/process.h"
+#include "process/process.h"
 #include "comm/channel.h"
 #include "base/log.h"
 #include "base/pause.h"

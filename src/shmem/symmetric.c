@@ -6,7 +6,7 @@
 
 #include <crestacoll.h>
 
-#include "api/set_up.h"
+#include "process/set_up.h"
 #include "api/dispatch.h"
 #include "mpi/service.h"
 #include "model/shm_memory.h"

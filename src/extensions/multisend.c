@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/multisend_lists.h"
+#include "extensions/multisend_lists.h"
 #include "base/pause.h"
 #include "cresta_multisend.h"
 #include "mpi/quirks.h"

@@ -2,7 +2,7 @@
 /* memory.c - CRESTA_Alloc_mem, CRESTA_Free_mem. */
 #include <crestacoll.h>
 
-#include "api/set_up.h"
+#include "process/set_up.h"
 #include "api/dispatch.h"
 #include "mpi/mpi_check.h"
 #include "call/raise.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* operands.c - see operands.h. */
-#include "api/operands.h"
+#include "split/operands.h"
 
 #include <limits.h>
 #include <stdlib.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* split_end.c - see split_end.h; CRESTA_Coll_end, CRESTA_Coll_test, CRESTA_Progress. */
-#include "api/split_end.h"
+#include "split/split_end.h"
 
-#include "api/request_data.h"
-#include "api/streaming.h"
+#include "split/request_data.h"
+#include "split/streaming.h"
 #include "base/next.h"
 #include "base/pause.h"
 #include "wait/polite.h"

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* split.c - see split.h, and CRESTA_Coll_end, CRESTA_Coll_test, CRESTA_Progress. */
-#include "api/set_up.h"
-#include "api/split.h"
+#include "process/set_up.h"
+#include "split/split.h"
 
 #include <time.h>
 
 #include "api/dispatch.h"
-#include "api/ours.h"
-#include "api/operands.h"
-#include "api/request_data.h"
-#include "api/progress.h"
+#include "extensions/ours.h"
+#include "split/operands.h"
+#include "split/request_data.h"
+#include "process/progress.h"
 #include "api/recorded.h"
 #include "api/report.h"
-#include "api/streaming.h"
+#include "split/streaming.h"
 #include "base/clock.h"
 #include "comm/failure.h"
 #include "comm/facts.h"

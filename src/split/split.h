@@ -5,8 +5,8 @@
 
 #include <limits.h>
 
-#include "api/process.h"
-#include "api/progress.h"
+#include "process/process.h"
+#include "process/progress.h"
 #include "comm/comm.h"
 #include "config/config.h"
 #include "mpi/grequest.h"

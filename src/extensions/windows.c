@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* windows.c - CRESTA_Win_init, CRESTA_Win_finalize. */
-#include "api/set_up.h"
+#include "process/set_up.h"
 #include "api/dispatch.h"
 #include "config/config.h"
 #include "comm/teardown.h"

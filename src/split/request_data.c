@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* request_data.c - see request_data.h.  Only begins and ends that keep something come to the table.
  */
-#include "api/request_data.h"
+#include "split/request_data.h"
 
 #include <stdlib.h>
 

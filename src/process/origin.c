@@ -2,7 +2,7 @@
 /* origin.c - see origin.h.  A line has a kind, a rank and members of a JSON object; ranks with the
  * same members become one object. */
 #define _GNU_SOURCE
-#include "api/origin.h"
+#include "process/origin.h"
 
 #include <ctype.h>
 #include <dirent.h>

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* atomics.c - see atomics.h. */
 #define _GNU_SOURCE
-#include "api/atomics.h"
+#include "extensions/atomics.h"
 
 #include <dlfcn.h>
 
-#include "api/process.h"
+#include "process/process.h"
 #include "config/config.h"
 #include "call/device.h"
 #include "base/log.h"

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* set_up.c - see set_up.h. */
-#include "api/set_up.h"
+#include "process/set_up.h"
 
 #include <string.h>
 
-#include "api/outputs.h"
-#include "api/process.h"
-#include "api/progress.h"
+#include "process/outputs.h"
+#include "process/process.h"
+#include "process/progress.h"
 #include "config/config.h"
 #include "comm/facts.h"
 #include "comm/failure.h"

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* process.c - see process.h; what runs when is in process.def. */
-#include "api/process.h"
+#include "process/process.h"
 
 #include <pthread.h>
 
-#include "api/progress.h"
+#include "process/progress.h"
 #include "comm/comm.h"
 #include "config/config.h"
 #include "comm/facts.h"
@@ -15,7 +15,7 @@
 typedef enum process_moment { READ, ASK, INIT, MET, LATE, WRITE, END } process_moment;
 
 #define CCO_AT(moment, function) void function(void);
-#include "api/process.def"
+#include "process/process.def"
 #undef CCO_AT
 
 static const struct {
@@ -23,7 +23,7 @@ static const struct {
     void (*run)(void);
 } process_parts[] = {
 #define CCO_AT(moment, function) {moment, function},
-#include "api/process.def"
+#include "process/process.def"
 #undef CCO_AT
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* coll_some.c - CRESTA_Coll_some, CRESTA_Coll_testsome: which blocks have come. */
-#include "api/split_end.h"
-#include "api/split.h"
+#include "split/split_end.h"
+#include "split/split.h"
 #include "base/log.h"
 #include "progress/queue.h"
 #include "progress/partial_request.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* streaming.c - see streaming.h. */
-#include "api/streaming.h"
+#include "split/streaming.h"
 
-#include "api/request_data.h"
+#include "split/request_data.h"
 #include "call/degrees.h"
 #include "progress/partial_request.h"
 

@@ -2,7 +2,7 @@
 /* control.c - CRESTA_Set_impl, CRESTA_Comm_prepare. */
 #include <stdlib.h>
 
-#include "api/set_up.h"
+#include "process/set_up.h"
 #include "api/dispatch.h"
 #include "config/config.h"
 #include "base/log.h"

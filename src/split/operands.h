@@ -5,7 +5,7 @@
 #ifndef CCO_OPERANDS_H
 #define CCO_OPERANDS_H
 
-#include "api/request_data.h"
+#include "split/request_data.h"
 
 /* True if a call is one of those: CRESTA_REPRODUCIBLE, and a sum or product that rounds.  Local,
  * and the same on all ranks. */

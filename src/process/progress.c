@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* progress.c - see progress.h. */
-#include "api/progress.h"
+#include "process/progress.h"
 
 #include "config/config.h"
 #include "base/next.h"

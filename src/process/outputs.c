@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* outputs.c - see outputs.h. */
-#include "api/outputs.h"
+#include "process/outputs.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/origin.h"
+#include "process/origin.h"
 #include "config/config.h"
 #include "comm/facts.h"
 #include "base/hold_signals.h"

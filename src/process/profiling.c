@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* profiling.c - the profile of a part of a program, for crestacoll.profile() in Python; see
  * profiling.h. */
-#include "api/profiling.h"
+#include "process/profiling.h"
 
 #include <limits.h>
 #include <stdlib.h>
 
-#include "api/process.h"
+#include "process/process.h"
 #include "base/clock.h"
 #include "comm/comm.h"
 #include "profile/common_clock.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* multisend_lists.c - see multisend_lists.h. */
-#include "api/set_up.h"
-#include "api/multisend_lists.h"
+#include "process/set_up.h"
+#include "extensions/multisend_lists.h"
 
 #include <stdlib.h>
 

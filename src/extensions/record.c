@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* record.c - CRESTA_Record_begin, CRESTA_Record_end, CRESTA_Replay_start, CRESTA_Replay_end,
  * CRESTA_Recording_info, CRESTA_Recording_free. */
-#include "api/set_up.h"
+#include "process/set_up.h"
 #include "api/dispatch.h"
-#include "api/progress.h"
+#include "process/progress.h"
 #include "config/config.h"
 #include "comm/failure.h"
 #include "base/log.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ours.c - see ours.h. */
-#include "api/set_up.h"
-#include "api/ours.h"
+#include "process/set_up.h"
+#include "extensions/ours.h"
 
 #include "api/dispatch.h"
 #include "call/reentry.h"

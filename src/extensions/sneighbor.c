@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* sneighbor.c - CRESTA_Sneighbor_alltoall: a neighborhood all-to-all with a request for each
  * message.  All calls of a communicator share a tag, since all ranks make them in one order. */
-#include "api/multisend_lists.h"
+#include "extensions/multisend_lists.h"
 #include "comm/comm.h"
 #include "cresta_multisend.h"
 #include "observe/observe.h"

@@ -4,13 +4,13 @@
 #include <limits.h>
 #include <stdlib.h>
 
-#include "api/set_up.h"
+#include "process/set_up.h"
 #include "api/dispatch.h"
-#include "api/exchange.h"
-#include "api/multisend_lists.h"
-#include "api/request_data.h"
-#include "api/progress.h"
-#include "api/streaming.h"
+#include "extensions/exchange.h"
+#include "extensions/multisend_lists.h"
+#include "split/request_data.h"
+#include "process/progress.h"
+#include "split/streaming.h"
 #include "call/data.h"
 #include "comm/failure.h"
 #include "cresta_multisend.h"
