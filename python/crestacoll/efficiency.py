@@ -83,7 +83,7 @@ def notes(data):
         return []
     useful, suspended = data["calls"]["useful_us"], data["calls"]["suspended_us"]
     told = []
-    if data["ranks"] > 1:
+    if useful["min_rank"] != useful["max_rank"]:  # one rank, or all alike: none computes most
         told.append(
             f"Rank {useful['max_rank']} computes most ({seconds(useful['max'])}), rank"
             f" {useful['min_rank']} least ({seconds(useful['min'])}); the mean is"

@@ -82,6 +82,14 @@ def test_one_rank():
     assert efficiency.notes(data) == []
 
 
+def test_ranks_that_compute_alike():
+    """The first rank with the most is that with the least: no rank is named."""
+    alike = {"mean": 8e6, "min": 8e6, "max": 8e6, "min_rank": 0, "max_rank": 0}
+    data = profile(useful(**alike))
+    assert efficiency.metrics(data)[efficiency.BALANCE] == 1
+    assert [note for note in efficiency.notes(data) if "computes most" in note] == []
+
+
 def lacks(data):
     del data["calls"]["useful_us"]
 
