@@ -7,8 +7,9 @@ that it describes.
     .venv/bin/python tools/reference.py --check   write nothing; exit 1 if a page is out of date
 
 A generated part stands between `<!-- generated: NAME -->` and `<!-- end -->`; all else in a page is
-written by hand. Every function of the C headers and every environment variable needs a heading in
-its page; code asks for every row of src/mpi/quirks.def, and tests/mpi/mpi_bugs shows what it names.
+written by hand. Every function of the C headers needs a heading in its page, where several may
+share one; every environment variable needs a heading or a page in GUIDES; code asks for every row
+of src/mpi/quirks.def, and tests/mpi/mpi_bugs shows what it names.
 Needs the Python packages of .venv, because it asks the command line for its help.
 """
 import json
@@ -28,7 +29,8 @@ PAGES = ROOT / "docs/reference"
 HEADERS = ("crestacoll.h", "cresta_sp_coll.h", "cresta_multisend.h")
 QUIRKS = ROOT / "src/mpi/quirks.def"
 STRINGS = re.compile(r'(?:"(?:[^"\\]|\\.)*"\s*)+')
-PART = re.compile(r"(<!-- generated: ([\w.-]+) -->\n).*?(<!-- end -->)", re.S)
+PART = re.compile(r"(<!-- generated: ([\w. -]+) -->\n).*?(<!-- end -->)", re.S)
+FUNCTION = re.compile(r"^### (.+)\n\n<!-- generated: ([\w ]+) -->\n", re.M)
 WIDTH = 96
 STATISTICS = {f"{name}{array}" for name in ("min", "mean", "max") for array in ("", "[]")}
 BYTES = {
@@ -43,6 +45,22 @@ BYTES = {
     "allgather": "`sendcount` elements: the contribution of one rank",
     "scatter": "`recvcount` elements: the block of one rank",
     "alltoall": "`sendcount` elements: the block from one rank to another",
+}
+# Variables of which the table says all that their guide does not.
+GUIDES = {
+    "RACE": "../methods.md#race",
+    "ONLINE": "../choosing.md#while-the-program-runs",
+    "GUARD": "../choosing.md#while-the-program-runs",
+    "VALIDATE": "../trust.md#check-the-calls-of-a-run",
+    "VALIDATE_MEMORY": "../methods.md#what-a-check-covers",
+    "VALIDATE_STOP": "../trust.md#check-the-calls-of-a-run",
+    "VALIDATE_SUMMARY": "file-formats.md#summary-of-a-validation",
+    "REPRODUCIBLE": "../trust.md#reproducible-sums",
+    "PROFILE_EVERY": "../methods.md#snapshot",
+    "IO": "../mpi-io.md",
+    "PROTECTED_BUFFER": "../split-phase.md#rules-for-the-program",
+    "WATCHDOG_AT": "../failures.md#the-roll-call",
+    "LOADED": "../questions.md#which-build-is-loaded",
 }
 NEAR = "no common size; a profile counts what goes to one neighbour"
 NO_SIZE = {
@@ -95,7 +113,8 @@ def environment():
     for name, same, preset, text in variables():
         default = f"`{preset}`" if preset else "empty"
         ranks = "equal" if same else "may differ"
-        link = f"[`CRESTA_{name}`](#cresta_{name.lower()})"
+        to = GUIDES.get(name, f"#cresta_{name.lower()}")
+        link = f"[`CRESTA_{name}`]({to})"
         lines.append(f"| {link} | {default} | {ranks} | {text} |".replace("|MPI", r"\|MPI"))
     return "\n".join(lines) + "\n"
 
@@ -201,18 +220,25 @@ def prototypes():
     return {found[2]: found[1] for found in re.finditer(r"^(int (CRESTA_\w+)\([^;]*;)", text, re.M)}
 
 
-PARTS |= {name: lambda text=text: f"```c\n{text}\n```" for name, text in prototypes().items()}
+def part(names):
+    """The text of a generated part."""
+    if names in PARTS:
+        return PARTS[names]().rstrip()
+    known = prototypes()
+    return "\n".join(["```c", *(known[name] for name in names.split()), "```"])
 
 
 def missing_headings():
     """What the code has and no heading names, or no prototype follows."""
-    api = (PAGES / "api.md").read_text()
+    found = FUNCTION.findall((PAGES / "api.md").read_text())
+    there = {name for heading, names in found for name in names.split()
+             if heading == ", ".join(names.split())}
     for name in prototypes():
-        if f"\n### {name}\n\n<!-- generated: {name} -->\n" not in api:
+        if name not in there:
             yield f"docs/reference/api.md: no heading and prototype for {name}"
     page = (PAGES / "environment.md").read_text()
     for name, *_ in variables():
-        if f"\n## CRESTA_{name}\n" not in page:
+        if name not in GUIDES and f"\n## CRESTA_{name}\n" not in page:
             yield f"docs/reference/environment.md: no heading for CRESTA_{name}"
 
 
@@ -249,7 +275,7 @@ def main():
     os.environ.pop("COLUMNS", None)
     for page in [*sorted(PAGES.glob("*.md")), ROOT / "docs/mpi-defects.md"]:
         text = page.read_text()
-        new = PART.sub(lambda found: f"{found[1]}{PARTS[found[2]]().rstrip()}\n{found[3]}", text)
+        new = PART.sub(lambda found: f"{found[1]}{part(found[2])}\n{found[3]}", text)
         if new != text and check:
             wrong.append(f"{page.relative_to(ROOT)} is out of date: run make reference")
         elif new != text:
