@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 """reference.py - writes what is generated of docs/reference and docs/mpi-defects.md, from the code
-that it describes.
+that it describes: of a function, its prototype and the comment above it.
 
     .venv/bin/python tools/reference.py           write the pages (make reference)
     .venv/bin/python tools/reference.py --check   write nothing; exit 1 if a page is out of date
@@ -214,18 +214,21 @@ PARTS = {
 }
 
 
-def prototypes():
-    """{function: its prototype} of the headers written by hand, as it stands there."""
+def functions():
+    """{function: (the comment above it, its prototype)} of the headers written by hand."""
     text = "".join((ROOT / "include" / header).read_text() for header in HEADERS)
-    return {found[2]: found[1] for found in re.finditer(r"^(int (CRESTA_\w+)\([^;]*;)", text, re.M)}
+    return {name: (comment, prototype) for comment, prototype, name in re.findall(
+        r"((?:^/\*(?:(?!\*/).)*\*/\n(?=int ))?)^(int (CRESTA_\w+)\([^;]*;)\n", text, re.M | re.S)}
 
 
 def part(names):
     """The text of a generated part."""
     if names in PARTS:
         return PARTS[names]().rstrip()
-    known = prototypes()
-    return "\n".join(["```c", *(known[name] for name in names.split()), "```"])
+    known = functions()
+    told = "".join(f"\n{comment}{prototype}\n" if comment else f"{prototype}\n"
+                   for comment, prototype in (known[name] for name in names.split()))
+    return f"```c\n{told.lstrip()}```"
 
 
 def missing_headings():
@@ -233,7 +236,7 @@ def missing_headings():
     found = FUNCTION.findall((PAGES / "api.md").read_text())
     there = {name for heading, names in found for name in names.split()
              if heading == ", ".join(names.split())}
-    for name in prototypes():
+    for name in functions():
         if name not in there:
             yield f"docs/reference/api.md: no heading and prototype for {name}"
     page = (PAGES / "environment.md").read_text()
