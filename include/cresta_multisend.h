@@ -90,7 +90,8 @@ typedef struct cresta_multisend *CRESTA_Multisend;
  * there, as often, with as many elements.
  *
  * Collective over `comm`: all ranks call it, also with empty lists, and ranks that make several do
- * so in the same order.  Starts need no order.  Buffers must stay; lists may change or be freed. */
+ * so in the same order.  Starts need no order.  Buffers must stay; lists may change or be freed.
+ * Errors: those of CRESTA_Exchange; MPI_ERR_OTHER if 32766 lists of `comm` are in use. */
 int CRESTA_Multicast_init(const void *sendbuf, int sendcount, int ndestinations,
                           const int destinations[], void *recvbuf, const int recvcounts[],
                           const int rdispls[], int nsources, const int sources[], MPI_Datatype type,
@@ -112,7 +113,8 @@ typedef void CRESTA_Multisend_arrived(void *context, int i, int source, void *da
 
 /* From the next start on, calls `arrived` for each message, and sets flags[i] to 1 when that of
  * source i has come; each start sets them to 0.  Either may be NULL.  Messages of MPI_PROC_NULL
- * never come. */
+ * never come.
+ * Error: MPI_ERR_REQUEST if it is under way. */
 int CRESTA_Multisend_notify(CRESTA_Multisend multisend, CRESTA_Multisend_arrived *arrived,
                             void *context, int flags[]);
 
