@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 """reference.py - writes what is generated of docs/reference and docs/mpi-defects.md, from the code
-that it describes: of a function, its prototype and the comment above it.
+that it describes: of a function of C, its prototype and the comment above it, of one of Python, its
+docstring.
 
     .venv/bin/python tools/reference.py           write the pages (make reference)
     .venv/bin/python tools/reference.py --check   write nothing; exit 1 if a page is out of date
@@ -12,11 +13,14 @@ share one; every environment variable needs a heading or a page in GUIDES; code 
 of src/mpi/quirks.def, and tests/mpi/mpi_bugs shows what it names.
 Needs the Python packages of .venv, because it asks the command line for its help.
 """
+import ast
+import inspect
 import json
 import os
 import re
 import sys
 from pathlib import Path
+from textwrap import indent
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT / "python"), str(ROOT / "api")]
@@ -221,10 +225,42 @@ def functions():
         r"((?:^/\*(?:(?!\*/).)*\*/\n(?=int ))?)^(int (CRESTA_\w+)\([^;]*;)\n", text, re.M | re.S)}
 
 
+def in_python(names):
+    """Functions and classes of the package, with what their docstrings say."""
+    defined = {node.name: node for path in sorted((ROOT / "python/crestacoll").glob("_[a-z]*.py"))
+               for node in ast.parse(path.read_text()).body if hasattr(node, "name")}
+    text = ""
+    for node in map(defined.get, names):
+        told = inspect.cleandoc(ast.get_docstring(node))
+        if isinstance(node, ast.ClassDef):
+            title = node.name
+            fields = [line.target.id for line in node.body if isinstance(line, ast.AnnAssign)]
+            told = "\n\n".join([told, *([f"Members: {', '.join(fields)}"] if fields else []), *(
+                f"{signature(method)}\n{indent(ast.get_docstring(method), '    ')}"
+                for method in node.body
+                if isinstance(method, ast.FunctionDef) and not method.name.startswith("_"))])
+        else:
+            title = signature(node)
+        text += f"### `{title}`\n\n```text\n{told}\n```\n\n"
+    return text.rstrip()
+
+
+def signature(function):
+    """'bcast(buf, root=0)'; of a property, its name."""
+    if any(getattr(by, "id", "") == "property" for by in function.decorator_list):
+        return function.name
+    for argument in function.args.args:
+        argument.annotation = None
+    given = ast.unparse(function.args).removeprefix("self").removeprefix(", ")
+    return f"{function.name}({given})"
+
+
 def part(names):
     """The text of a generated part."""
     if names in PARTS:
         return PARTS[names]().rstrip()
+    if names.startswith("python "):
+        return in_python(names.split()[1:])
     known = functions()
     told = "".join(f"\n{comment}{prototype}\n" if comment else f"{prototype}\n"
                    for comment, prototype in (known[name] for name in names.split()))
