@@ -52,17 +52,27 @@ BYTES = {
 }
 # Variables of which the table says all that their guide does not.
 GUIDES = {
+    "IMPL": "../choosing.md#grammar",
+    "TUNING": "../choosing.md#tuning-files",
     "RACE": "../methods.md#race",
     "ONLINE": "../choosing.md#while-the-program-runs",
     "GUARD": "../choosing.md#while-the-program-runs",
     "VALIDATE": "../trust.md#check-the-calls-of-a-run",
     "VALIDATE_MEMORY": "../methods.md#what-a-check-covers",
     "VALIDATE_STOP": "../trust.md#check-the-calls-of-a-run",
+    "VALIDATE_FILES": "../trust.md#make-one-call-again",
     "VALIDATE_SUMMARY": "file-formats.md#summary-of-a-validation",
     "REPRODUCIBLE": "../trust.md#reproducible-sums",
+    "FALLBACK": "../choosing.md#when-an-implementation-cannot-do-a-call",
+    "LOG": "../questions.md#how-do-i-know-what-ran",
+    "PROFILE_WAIT": "../profile.md#waiting",
     "PROFILE_EVERY": "../methods.md#snapshot",
     "IO": "../mpi-io.md",
+    "SHM_DISTANCE": "../methods.md#where-shm-copies-once",
+    "ASYNC": "../split-phase.md#the-progress-thread",
     "PROTECTED_BUFFER": "../split-phase.md#rules-for-the-program",
+    "DEVICE_MEMORY": "../questions.md#does-it-work-with-gpus",
+    "WATCHDOG": "../failures.md#the-roll-call",
     "WATCHDOG_AT": "../failures.md#the-roll-call",
     "LOADED": "../questions.md#which-build-is-loaded",
 }
