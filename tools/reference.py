@@ -72,7 +72,9 @@ GUIDES = {
     "ASYNC": "../split-phase.md#the-progress-thread",
     "PROTECTED_BUFFER": "../split-phase.md#rules-for-the-program",
     "DEVICE_MEMORY": "../questions.md#does-it-work-with-gpus",
+    "ATOMICS": "../one-sided.md#atomics-on-windows",
     "WATCHDOG": "../failures.md#the-roll-call",
+    "WATCHDOG_SIGNAL": "../failures.md#the-roll-call",
     "WATCHDOG_AT": "../failures.md#the-roll-call",
     "LOADED": "../questions.md#which-build-is-loaded",
 }
