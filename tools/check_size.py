@@ -121,9 +121,9 @@ LIMITS = {
     "tables by request": (1, 1),
     "sets of generalized requests": (1, 1),
     "#if by MPI elsewhere": (0, 0),
-    "lines of design.md": (633, 600),
-    "lines of methods.md": (397, 300),
-    "lines of users' pages": (3_835, 3_000),
+    "lines of design.md": (632, 600),
+    "lines of methods.md": (440, 300),
+    "lines of users' pages": (3_000, 3_000),
     "lines of neighbours' pages": (507, 450),
 }
 
