@@ -38,7 +38,7 @@ SECOND = mutant("two", 1, "if (a < 0)", "if (a <= 0)")
 
 @pytest.fixture
 def tree(monkeypatch, tmp_path):
-    (tmp_path / "src/core").mkdir(parents=True)
+    (tmp_path / "src/comm").mkdir(parents=True)
     (tmp_path / "src/mpi").mkdir()
     monkeypatch.setattr(frozen, "ROOT", tmp_path)
     frozen.places.cache_clear()
