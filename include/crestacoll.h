@@ -120,10 +120,10 @@ int CRESTA_Repro_sum_type(const void *x, MPI_Count n, MPI_Datatype datatype, voi
 /* Makes the memory for one-sided implementations (os, caf) of collectives on `comm` now, and keeps
  * it: no call has to make its own.  Collective over `comm`; a good place is right after MPI_Init.
  *
- * The sizes are those of CRESTA_OS_WINDOW and CRESTA_CAF_BUFFER, or of the build
- * (-DTMP_OS_WIN_SIZE, -DTMP_COARRAY_SIZE).  A user who asks for dynamic memory there gets it all
- * the same.  Where no rule names such an implementation, nothing is made yet.  Does nothing for an
- * intercommunicator. Source: CRESTA D4.5.3, section 4.2 and annex A. */
+ * CRESTA_OS_WINDOW and CRESTA_CAF_BUFFER set the sizes; else the build does, by
+ * -DTMP_OS_WIN_SIZE and -DTMP_COARRAY_SIZE.  If either variable asks for dynamic memory, calls
+ * still make their own.  Where no rule names such an implementation, nothing is made yet.  Does
+ * nothing for an intercommunicator. Source: CRESTA D4.5.3, section 4.2 and annex A. */
 int CRESTA_Win_init(MPI_Comm comm);
 
 /* Gives back what CRESTA_Win_init made, for all communicators.  Collective over those; not needed

@@ -125,9 +125,9 @@ static bool is_awaited_in_mpi(const cco_comm *state, const cco_unlike *seen, con
 }
 
 /* The end of a call that failed.  Where the rings of the ranks may no longer be in step, all later
- * calls on the communicator fail.  Under `auto` the sizes of ranks may lead them to the rings and
- * to the MPI: where the program goes on after an error, those who are here make the MPI's call as
- * well, for the others would wait there for ever.  `begun`: a rank may have ended the call. */
+ * calls on the communicator fail.  Under `auto`, unlike sizes may lead some ranks to the rings and
+ * others to the MPI.  If the program goes on after errors, the ranks on the rings then make the
+ * MPI's call too: the others wait for them.  `begun`: a rank may have ended the call. */
 __attribute__((noinline, cold)) static int fail_call(own *o, cco_comm *state, const cco_call *call,
                                                      bool begun, int rc)
 {
