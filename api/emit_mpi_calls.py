@@ -133,7 +133,7 @@ def _c_wrapper(function: Function, name: str, text: str) -> str:
         count, requests = (w.format(**same) for w in waited)
         address = f"&{requests}" if by_value else requests
         body += [f"    CCO_CALLS_LOOK({count}, {address});"]
-    body += ["    CCO_CALLS_ENTER;", f"    const int rc = next({given});"]
+    body += [f"    CCO_CALLS_ENTER({function.name});", f"    const int rc = next({given});"]
     body += [f"    {_leave(function, names, same, waited)}"]
     if waited and not by_value:
         body += [f"    CCO_CALLS_ENDED({requests});"]
@@ -209,7 +209,8 @@ def _f_statements(function: Function) -> list[str]:
         count = "1" if waited[0] == "1" else as_c[waited[0].strip("{}")]
         requests = waited[1].strip("{}")
         lines += [f"CCO_CALLS_F_LOOK({count.replace('CCO_F_COUNT', 'CCO_F_INT')}, {requests});"]
-    lines += ["CCO_CALLS_ENTER;", f"next({given});", "const MPI_Fint rc = *ierror;"]
+    lines += [f"CCO_CALLS_ENTER({function.name});", f"next({given});"]
+    lines += ["const MPI_Fint rc = *ierror;"]
     lines += [_leave(function, names, as_c, waited)]
     if waited:
         lines += [f"CCO_CALLS_F_ENDED({requests});"]
@@ -287,7 +288,7 @@ def _linked_wrapper(coll: Collective, form: Form) -> str:
     stands_for = Form("nonblocking" if begins else form.mode, False).name(coll.name)
     parameters, given = ", ".join(c_parameters(coll, form)), ", ".join(c_names(coll, form))
     name = f"CRESTA_{form.name(coll.name)}"
-    lines = [f"CCO_CALLS_NEXT_OF({name}, &{name});", "CCO_CALLS_ENTER;"]
+    lines = [f"CCO_CALLS_NEXT_OF({name}, &{name});", f"CCO_CALLS_ENTER({stands_for});"]
     lines += [f"const int rc = next({given});"]
     lines += [f"CCO_CALLS_LEAVE({stands_for}, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);"]
     if form.mode != "blocking":
@@ -300,7 +301,8 @@ def _wait_of_ours(name: str) -> str:
     stands_for, parameters, count, requests = WAITS_OF_OURS[name]
     given = ", ".join(n for _, n in _parameters(parameters))
     look = f"CCO_CALLS_LOOK({count}, {requests});" if count else ""
-    lines = [f"CCO_CALLS_NEXT_OF(CRESTA_{name}, &CRESTA_{name});", look, "CCO_CALLS_ENTER;"]
+    lines = [f"CCO_CALLS_NEXT_OF(CRESTA_{name}, &CRESTA_{name});", look]
+    lines += [f"CCO_CALLS_ENTER({stands_for});"]
     of = "waited.of" if count else "CCO_CALLS_OF_COLLECTIVES"
     lines += [f"const int rc = next({given});"]
     lines += [f"CCO_CALLS_LEAVE({stands_for}, {of}, CCO_CALLS_NO_PEER, 0);"]
@@ -318,7 +320,8 @@ def _linked_fortran(coll: Collective, form: Form) -> str:
     text = ""
     for end in ("int", "f08"):
         symbol = f"cresta_{form.name(coll.name).lower()}_{end}"
-        lines = [f"CCO_CALLS_F_NEXT({symbol}, ({kinds}));", "CCO_CALLS_ENTER;"]
+        lines = [f"CCO_CALLS_F_NEXT({symbol}, ({kinds}));"]
+        lines += [f"CCO_CALLS_ENTER({stands_for});"]
         lines += [f"next({', '.join(names)});", "const MPI_Fint rc = *ierror;"]
         lines += [f"CCO_CALLS_LEAVE({stands_for}, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);"]
         if form.mode != "blocking":

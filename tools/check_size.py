@@ -108,7 +108,7 @@ def measures():
 
 # (limit, goal)
 LIMITS = {
-    "lines of src": (60_532, 50_000),
+    "lines of src": (60_590, 50_000),
     "files of src": (647, 450),
     "includes of dispatch.c": (13, 15),
     "includes of process.c": (11, 15),

@@ -17,7 +17,7 @@
     { \
         CCO_CALLS_F_NEXT(symbol, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, \
             cco_f, MPI_Fint *)); \
-        CCO_CALLS_ENTER; \
+        CCO_CALLS_ENTER(Accumulate); \
         next(origin_addr, origin_count, origin_datatype, target_rank, target_disp, \
             target_count, target_datatype, op, win, ierror); \
         const MPI_Fint rc = *ierror; \
@@ -45,7 +45,7 @@ CCO_F_Accumulate(mpi_accumulate_f08ts_large_, CCO_F_LARGE)
     { \
         CCO_CALLS_F_NEXT(symbol, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, \
             MPI_Fint *)); \
-        CCO_CALLS_ENTER; \
+        CCO_CALLS_ENTER(Allgather); \
         next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, ierror); \
         const MPI_Fint rc = *ierror; \
         CCO_CALLS_LEAVE(Allgather, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0); \
@@ -71,7 +71,7 @@ CCO_F_Allgather(mpi_allgather_f08ts_large_, CCO_F_LARGE)
     { \
         CCO_CALLS_F_NEXT(symbol, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, \
             cco_f, MPI_Fint *)); \
-        CCO_CALLS_ENTER; \
+        CCO_CALLS_ENTER(Allgather_init); \
         next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request, \
             ierror); \
         const MPI_Fint rc = *ierror; \
@@ -98,7 +98,7 @@ CCO_F_Allgather_init(mpi_allgather_init_f08ts_large_, CCO_F_LARGE)
     { \
         CCO_CALLS_F_NEXT(symbol, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, \
             MPI_Fint *)); \
-        CCO_CALLS_ENTER; \
+        CCO_CALLS_ENTER(Allgatherv); \
         next(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, \
             ierror); \
         const MPI_Fint rc = *ierror; \
@@ -126,7 +126,7 @@ CCO_F_Allgatherv(mpi_allgatherv_f08ts_large_, CCO_F_LARGE)
     { \
         CCO_CALLS_F_NEXT(symbol, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, \
             cco_f, cco_f, MPI_Fint *)); \
-        CCO_CALLS_ENTER; \
+        CCO_CALLS_ENTER(Allgatherv_init); \
         next(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info, \
             request, ierror); \
         const MPI_Fint rc = *ierror; \
@@ -152,7 +152,7 @@ CCO_F_Allgatherv_init(mpi_allgatherv_init_f08ts_large_, CCO_F_LARGE)
         cco_f op, cco_f comm, MPI_Fint *ierror) \
     { \
         CCO_CALLS_F_NEXT(symbol, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, MPI_Fint *)); \
-        CCO_CALLS_ENTER; \
+        CCO_CALLS_ENTER(Allreduce); \
         next(sendbuf, recvbuf, count, datatype, op, comm, ierror); \
         const MPI_Fint rc = *ierror; \
         CCO_CALLS_LEAVE(Allreduce, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0); \
@@ -176,7 +176,7 @@ CCO_F_Allreduce(mpi_allreduce_f08ts_large_, CCO_F_LARGE)
     { \
         CCO_CALLS_F_NEXT(symbol, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, \
             MPI_Fint *)); \
-        CCO_CALLS_ENTER; \
+        CCO_CALLS_ENTER(Allreduce_init); \
         next(sendbuf, recvbuf, count, datatype, op, comm, info, request, ierror); \
         const MPI_Fint rc = *ierror; \
         CCO_CALLS_LEAVE(Allreduce_init, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0); \
@@ -202,7 +202,7 @@ CCO_F_Allreduce_init(mpi_allreduce_init_f08ts_large_, CCO_F_LARGE)
     { \
         CCO_CALLS_F_NEXT(symbol, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, \
             MPI_Fint *)); \
-        CCO_CALLS_ENTER; \
+        CCO_CALLS_ENTER(Alltoall); \
         next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, ierror); \
         const MPI_Fint rc = *ierror; \
         CCO_CALLS_LEAVE(Alltoall, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0); \
@@ -228,7 +228,7 @@ CCO_F_Alltoall(mpi_alltoall_f08ts_large_, CCO_F_LARGE)
     { \
         CCO_CALLS_F_NEXT(symbol, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, \
             cco_f, MPI_Fint *)); \
-        CCO_CALLS_ENTER; \
+        CCO_CALLS_ENTER(Alltoall_init); \
         next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request, \
             ierror); \
         const MPI_Fint rc = *ierror; \
@@ -257,7 +257,7 @@ CCO_F_Alltoall_init(mpi_alltoall_init_f08ts_large_, CCO_F_LARGE)
     { \
         CCO_CALLS_F_NEXT(symbol, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, \
             cco_f, MPI_Fint *)); \
-        CCO_CALLS_ENTER; \
+        CCO_CALLS_ENTER(Alltoallv); \
         next(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, \
             comm, ierror); \
         const MPI_Fint rc = *ierror; \
@@ -285,7 +285,7 @@ CCO_F_Alltoallv(mpi_alltoallv_f08ts_large_, CCO_F_LARGE)
     { \
         CCO_CALLS_F_NEXT(symbol, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, \
             cco_f, cco_f, cco_f, MPI_Fint *)); \
-        CCO_CALLS_ENTER; \
+        CCO_CALLS_ENTER(Alltoallv_init); \
         next(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, \
             comm, info, request, ierror); \
         const MPI_Fint rc = *ierror; \
@@ -314,7 +314,7 @@ CCO_F_Alltoallv_init(mpi_alltoallv_init_f08ts_large_, CCO_F_LARGE)
     { \
         CCO_CALLS_F_NEXT(symbol, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, \
             cco_f, MPI_Fint *)); \
-        CCO_CALLS_ENTER; \
+        CCO_CALLS_ENTER(Alltoallw); \
         next(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, \
             comm, ierror); \
         const MPI_Fint rc = *ierror; \
@@ -342,7 +342,7 @@ CCO_F_Alltoallw(mpi_alltoallw_f08ts_large_, CCO_F_LARGE)
     { \
         CCO_CALLS_F_NEXT(symbol, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, \
             cco_f, cco_f, cco_f, MPI_Fint *)); \
-        CCO_CALLS_ENTER; \
+        CCO_CALLS_ENTER(Alltoallw_init); \
         next(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, \
             comm, info, request, ierror); \
         const MPI_Fint rc = *ierror; \
@@ -366,7 +366,7 @@ CCO_F_Alltoallw_init(mpi_alltoallw_init_f08ts_large_, CCO_F_LARGE)
     CCO_EXPORT void symbol(cco_f comm, MPI_Fint *ierror) \
     { \
         CCO_CALLS_F_NEXT(symbol, (cco_f, MPI_Fint *)); \
-        CCO_CALLS_ENTER; \
+        CCO_CALLS_ENTER(Barrier); \
         next(comm, ierror); \
         const MPI_Fint rc = *ierror; \
         CCO_CALLS_LEAVE(Barrier, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0); \
@@ -385,7 +385,7 @@ CCO_F_Barrier(mpi_barrier_f08ts_, CCO_F_INT)
     CCO_EXPORT void symbol(cco_f comm, cco_f info, cco_f request, MPI_Fint *ierror) \
     { \
         CCO_CALLS_F_NEXT(symbol, (cco_f, cco_f, cco_f, MPI_Fint *)); \
-        CCO_CALLS_ENTER; \
+        CCO_CALLS_ENTER(Barrier_init); \
         next(comm, info, request, ierror); \
         const MPI_Fint rc = *ierror; \
         CCO_CALLS_LEAVE(Barrier_init, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0); \
@@ -407,7 +407,7 @@ CCO_F_Barrier_init(mpi_barrier_init_f08ts_, CCO_F_INT)
         MPI_Fint *ierror) \
     { \
         CCO_CALLS_F_NEXT(symbol, (cco_f, cco_f, cco_f, cco_f, cco_f, MPI_Fint *)); \
-        CCO_CALLS_ENTER; \
+        CCO_CALLS_ENTER(Bcast); \
         next(buffer, count, datatype, root, comm, ierror); \
         const MPI_Fint rc = *ierror; \
         CCO_CALLS_LEAVE(Bcast, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0); \
@@ -431,7 +431,7 @@ CCO_F_Bcast(mpi_bcast_f08ts_large_, CCO_F_LARGE)
     { \
         CCO_CALLS_F_NEXT(symbol, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, \
             MPI_Fint *)); \
-        CCO_CALLS_ENTER; \
+        CCO_CALLS_ENTER(Bcast_init); \
         next(buffer, count, datatype, root, comm, info, request, ierror); \
         const MPI_Fint rc = *ierror; \
         CCO_CALLS_LEAVE(Bcast_init, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0); \
@@ -456,7 +456,7 @@ CCO_F_Bcast_init(mpi_bcast_init_f08ts_large_, CCO_F_LARGE)
         cco_f comm, MPI_Fint *ierror) \
     { \
         CCO_CALLS_F_NEXT(symbol, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, MPI_Fint *)); \
-        CCO_CALLS_ENTER; \
+        CCO_CALLS_ENTER(Bsend); \
         next(buf, count, datatype, dest, tag, comm, ierror); \
         const MPI_Fint rc = *ierror; \
         CCO_CALLS_LEAVE(Bsend, CCO_CALLS_OF_MESSAGES, \
@@ -484,7 +484,7 @@ CCO_F_Bsend(mpi_bsend_f08ts_large_, CCO_F_LARGE)
     { \
         CCO_CALLS_F_NEXT(symbol, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, \
             MPI_Fint *)); \
-        CCO_CALLS_ENTER; \
+        CCO_CALLS_ENTER(Bsend_init); \
         next(buf, count, datatype, dest, tag, comm, request, ierror); \
         const MPI_Fint rc = *ierror; \
         CCO_CALLS_LEAVE(Bsend_init, CCO_CALLS_OF_MESSAGES, \
@@ -510,7 +510,7 @@ CCO_F_Bsend_init(mpi_bsend_init_f08ts_large_, CCO_F_LARGE)
     CCO_EXPORT void symbol(cco_f buffer, cco_f size, MPI_Fint *ierror) \
     { \
         CCO_CALLS_F_NEXT(symbol, (cco_f, cco_f, MPI_Fint *)); \
-        CCO_CALLS_ENTER; \
+        CCO_CALLS_ENTER(Buffer_attach); \
         next(buffer, size, ierror); \
         const MPI_Fint rc = *ierror; \
         CCO_CALLS_LEAVE(Buffer_attach, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0); \
@@ -531,7 +531,7 @@ CCO_F_Buffer_attach(mpi_buffer_attach_f08ts_large_, CCO_F_LARGE)
     CCO_EXPORT void symbol(cco_f buffer_addr, cco_f size, MPI_Fint *ierror) \
     { \
         CCO_CALLS_F_NEXT(symbol, (cco_f, cco_f, MPI_Fint *)); \
-        CCO_CALLS_ENTER; \
+        CCO_CALLS_ENTER(Buffer_detach); \
         next(buffer_addr, size, ierror); \
         const MPI_Fint rc = *ierror; \
         CCO_CALLS_LEAVE(Buffer_detach, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0); \
@@ -552,7 +552,7 @@ CCO_F_Buffer_detach(mpi_buffer_detach_f08ts_large_, CCO_F_LARGE)
     CCO_EXPORT void symbol(MPI_Fint *ierror) \
     { \
         CCO_CALLS_F_NEXT(symbol, (MPI_Fint *)); \
-        CCO_CALLS_ENTER; \
+        CCO_CALLS_ENTER(Buffer_flush); \
         next(ierror); \
         const MPI_Fint rc = *ierror; \
         CCO_CALLS_LEAVE(Buffer_flush, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0); \
@@ -571,7 +571,7 @@ CCO_F_Buffer_flush(mpi_buffer_flush_f08ts_, CCO_F_INT)
     CCO_EXPORT void symbol(cco_f request, MPI_Fint *ierror) \
     { \
         CCO_CALLS_F_NEXT(symbol, (cco_f, MPI_Fint *)); \
-        CCO_CALLS_ENTER; \
+        CCO_CALLS_ENTER(Buffer_iflush); \
         next(request, ierror); \
         const MPI_Fint rc = *ierror; \
         CCO_CALLS_LEAVE(Buffer_iflush, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0); \
@@ -591,7 +591,7 @@ CCO_F_Buffer_iflush(mpi_buffer_iflush_f08ts_, CCO_F_INT)
     { \
         CCO_CALLS_F_NEXT(symbol, (cco_f, MPI_Fint *)); \
         CCO_CALLS_F_LOOK(1, request); \
-        CCO_CALLS_ENTER; \
+        CCO_CALLS_ENTER(Cancel); \
         next(request, ierror); \
         const MPI_Fint rc = *ierror; \
         CCO_CALLS_LEAVE(Cancel, waited.of, CCO_CALLS_NO_PEER, 0); \
@@ -613,7 +613,7 @@ CCO_F_Cancel(mpi_cancel_f08ts_, CCO_F_INT)
         cco_f reorder, cco_f comm_cart, MPI_Fint *ierror) \
     { \
         CCO_CALLS_F_NEXT(symbol, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, MPI_Fint *)); \
-        CCO_CALLS_ENTER; \
+        CCO_CALLS_ENTER(Cart_create); \
         next(comm_old, ndims, dims, periods, reorder, comm_cart, ierror); \
         const MPI_Fint rc = *ierror; \
         CCO_CALLS_LEAVE(Cart_create, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0); \
@@ -632,7 +632,7 @@ CCO_F_Cart_create(mpi_cart_create_f08ts_, CCO_F_INT)
     CCO_EXPORT void symbol(cco_f comm, cco_f remain_dims, cco_f newcomm, MPI_Fint *ierror) \
     { \
         CCO_CALLS_F_NEXT(symbol, (cco_f, cco_f, cco_f, MPI_Fint *)); \
-        CCO_CALLS_ENTER; \
+        CCO_CALLS_ENTER(Cart_sub); \
         next(comm, remain_dims, newcomm, ierror); \
         const MPI_Fint rc = *ierror; \
         CCO_CALLS_LEAVE(Cart_sub, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0); \
@@ -653,7 +653,7 @@ CCO_F_Cart_sub(mpi_cart_sub_f08ts_, CCO_F_INT)
         MPI_Fint *ierror, size_t length_port_name) \
     { \
         CCO_CALLS_F_NEXT(symbol, (cco_f, cco_f, cco_f, cco_f, cco_f, MPI_Fint *, size_t)); \
-        CCO_CALLS_ENTER; \
+        CCO_CALLS_ENTER(Comm_accept); \
         next(port_name, info, root, comm, newcomm, ierror, length_port_name); \
         const MPI_Fint rc = *ierror; \
         CCO_CALLS_LEAVE(Comm_accept, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0); \
@@ -672,7 +672,7 @@ CCO_F_Comm_accept(mpi_comm_accept_f08ts_, CCO_F_INT)
     CCO_EXPORT void symbol(cco_f comm, cco_f buffer, cco_f size, MPI_Fint *ierror) \
     { \
         CCO_CALLS_F_NEXT(symbol, (cco_f, cco_f, cco_f, MPI_Fint *)); \
-        CCO_CALLS_ENTER; \
+        CCO_CALLS_ENTER(Comm_attach_buffer); \
         next(comm, buffer, size, ierror); \
         const MPI_Fint rc = *ierror; \
         CCO_CALLS_LEAVE(Comm_attach_buffer, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0); \
@@ -695,7 +695,7 @@ CCO_F_Comm_attach_buffer(mpi_comm_attach_buffer_f08ts_large_, CCO_F_LARGE)
         MPI_Fint *ierror, size_t length_port_name) \
     { \
         CCO_CALLS_F_NEXT(symbol, (cco_f, cco_f, cco_f, cco_f, cco_f, MPI_Fint *, size_t)); \
-        CCO_CALLS_ENTER; \
+        CCO_CALLS_ENTER(Comm_connect); \
         next(port_name, info, root, comm, newcomm, ierror, length_port_name); \
         const MPI_Fint rc = *ierror; \
         CCO_CALLS_LEAVE(Comm_connect, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0); \
@@ -714,7 +714,7 @@ CCO_F_Comm_connect(mpi_comm_connect_f08ts_, CCO_F_INT)
     CCO_EXPORT void symbol(cco_f comm, cco_f group, cco_f newcomm, MPI_Fint *ierror) \
     { \
         CCO_CALLS_F_NEXT(symbol, (cco_f, cco_f, cco_f, MPI_Fint *)); \
-        CCO_CALLS_ENTER; \
+        CCO_CALLS_ENTER(Comm_create); \
         next(comm, group, newcomm, ierror); \
         const MPI_Fint rc = *ierror; \
         CCO_CALLS_LEAVE(Comm_create, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0); \
@@ -735,7 +735,7 @@ CCO_F_Comm_create(mpi_comm_create_f08ts_, CCO_F_INT)
         cco_f newcomm, MPI_Fint *ierror, size_t length_stringtag) \
     { \
         CCO_CALLS_F_NEXT(symbol, (cco_f, cco_f, cco_f, cco_f, cco_f, MPI_Fint *, size_t)); \
-        CCO_CALLS_ENTER; \
+        CCO_CALLS_ENTER(Comm_create_from_group); \
         next(group, stringtag, info, errhandler, newcomm, ierror, length_stringtag); \
         const MPI_Fint rc = *ierror; \
         CCO_CALLS_LEAVE(Comm_create_from_group, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0); \
@@ -757,7 +757,7 @@ CCO_F_Comm_create_from_group(mpi_comm_create_from_group_f08ts_, CCO_F_INT)
         MPI_Fint *ierror) \
     { \
         CCO_CALLS_F_NEXT(symbol, (cco_f, cco_f, cco_f, cco_f, MPI_Fint *)); \
-        CCO_CALLS_ENTER; \
+        CCO_CALLS_ENTER(Comm_create_group); \
         next(comm, group, tag, newcomm, ierror); \
         const MPI_Fint rc = *ierror; \
         CCO_CALLS_LEAVE(Comm_create_group, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0); \
@@ -776,7 +776,7 @@ CCO_F_Comm_create_group(mpi_comm_create_group_f08ts_, CCO_F_INT)
     CCO_EXPORT void symbol(cco_f comm, cco_f buffer_addr, cco_f size, MPI_Fint *ierror) \
     { \
         CCO_CALLS_F_NEXT(symbol, (cco_f, cco_f, cco_f, MPI_Fint *)); \
-        CCO_CALLS_ENTER; \
+        CCO_CALLS_ENTER(Comm_detach_buffer); \
         next(comm, buffer_addr, size, ierror); \
         const MPI_Fint rc = *ierror; \
         CCO_CALLS_LEAVE(Comm_detach_buffer, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0); \
@@ -797,7 +797,7 @@ CCO_F_Comm_detach_buffer(mpi_comm_detach_buffer_f08ts_large_, CCO_F_LARGE)
     CCO_EXPORT void symbol(cco_f comm, MPI_Fint *ierror) \
     { \
         CCO_CALLS_F_NEXT(symbol, (cco_f, MPI_Fint *)); \
-        CCO_CALLS_ENTER; \
+        CCO_CALLS_ENTER(Comm_disconnect); \
         next(comm, ierror); \
         const MPI_Fint rc = *ierror; \
         CCO_CALLS_LEAVE(Comm_disconnect, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0); \
@@ -816,7 +816,7 @@ CCO_F_Comm_disconnect(mpi_comm_disconnect_f08ts_, CCO_F_INT)
     CCO_EXPORT void symbol(cco_f comm, cco_f newcomm, MPI_Fint *ierror) \
     { \
         CCO_CALLS_F_NEXT(symbol, (cco_f, cco_f, MPI_Fint *)); \
-        CCO_CALLS_ENTER; \
+        CCO_CALLS_ENTER(Comm_dup); \
         next(comm, newcomm, ierror); \
         const MPI_Fint rc = *ierror; \
         CCO_CALLS_LEAVE(Comm_dup, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0); \
@@ -835,7 +835,7 @@ CCO_F_Comm_dup(mpi_comm_dup_f08ts_, CCO_F_INT)
     CCO_EXPORT void symbol(cco_f comm, cco_f info, cco_f newcomm, MPI_Fint *ierror) \
     { \
         CCO_CALLS_F_NEXT(symbol, (cco_f, cco_f, cco_f, MPI_Fint *)); \
-        CCO_CALLS_ENTER; \
+        CCO_CALLS_ENTER(Comm_dup_with_info); \
         next(comm, info, newcomm, ierror); \
         const MPI_Fint rc = *ierror; \
         CCO_CALLS_LEAVE(Comm_dup_with_info, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0); \
@@ -854,7 +854,7 @@ CCO_F_Comm_dup_with_info(mpi_comm_dup_with_info_f08ts_, CCO_F_INT)
     CCO_EXPORT void symbol(cco_f comm, MPI_Fint *ierror) \
     { \
         CCO_CALLS_F_NEXT(symbol, (cco_f, MPI_Fint *)); \
-        CCO_CALLS_ENTER; \
+        CCO_CALLS_ENTER(Comm_flush_buffer); \
         next(comm, ierror); \
         const MPI_Fint rc = *ierror; \
         CCO_CALLS_LEAVE(Comm_flush_buffer, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0); \
@@ -873,7 +873,7 @@ CCO_F_Comm_flush_buffer(mpi_comm_flush_buffer_f08ts_, CCO_F_INT)
     CCO_EXPORT void symbol(cco_f comm, MPI_Fint *ierror) \
     { \
         CCO_CALLS_F_NEXT(symbol, (cco_f, MPI_Fint *)); \
-        CCO_CALLS_ENTER; \
+        CCO_CALLS_ENTER(Comm_free); \
         next(comm, ierror); \
         const MPI_Fint rc = *ierror; \
         CCO_CALLS_LEAVE(Comm_free, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0); \
@@ -892,7 +892,7 @@ CCO_F_Comm_free(mpi_comm_free_f08ts_, CCO_F_INT)
     CCO_EXPORT void symbol(cco_f comm, cco_f newcomm, cco_f request, MPI_Fint *ierror) \
     { \
         CCO_CALLS_F_NEXT(symbol, (cco_f, cco_f, cco_f, MPI_Fint *)); \
-        CCO_CALLS_ENTER; \
+        CCO_CALLS_ENTER(Comm_idup); \
         next(comm, newcomm, request, ierror); \
         const MPI_Fint rc = *ierror; \
         CCO_CALLS_LEAVE(Comm_idup, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0); \
@@ -914,7 +914,7 @@ CCO_F_Comm_idup(mpi_comm_idup_f08ts_, CCO_F_INT)
         MPI_Fint *ierror) \
     { \
         CCO_CALLS_F_NEXT(symbol, (cco_f, cco_f, cco_f, cco_f, MPI_Fint *)); \
-        CCO_CALLS_ENTER; \
+        CCO_CALLS_ENTER(Comm_idup_with_info); \
         next(comm, info, newcomm, request, ierror); \
         const MPI_Fint rc = *ierror; \
         CCO_CALLS_LEAVE(Comm_idup_with_info, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0); \
@@ -934,7 +934,7 @@ CCO_F_Comm_idup_with_info(mpi_comm_idup_with_info_f08ts_, CCO_F_INT)
     CCO_EXPORT void symbol(cco_f comm, cco_f request, MPI_Fint *ierror) \
     { \
         CCO_CALLS_F_NEXT(symbol, (cco_f, cco_f, MPI_Fint *)); \
-        CCO_CALLS_ENTER; \
+        CCO_CALLS_ENTER(Comm_iflush_buffer); \
         next(comm, request, ierror); \
         const MPI_Fint rc = *ierror; \
         CCO_CALLS_LEAVE(Comm_iflush_buffer, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0); \
@@ -953,7 +953,7 @@ CCO_F_Comm_iflush_buffer(mpi_comm_iflush_buffer_f08ts_, CCO_F_INT)
     CCO_EXPORT void symbol(cco_f fd, cco_f intercomm, MPI_Fint *ierror) \
     { \
         CCO_CALLS_F_NEXT(symbol, (cco_f, cco_f, MPI_Fint *)); \
-        CCO_CALLS_ENTER; \
+        CCO_CALLS_ENTER(Comm_join); \
         next(fd, intercomm, ierror); \
         const MPI_Fint rc = *ierror; \
         CCO_CALLS_LEAVE(Comm_join, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0); \
@@ -972,7 +972,7 @@ CCO_F_Comm_join(mpi_comm_join_f08ts_, CCO_F_INT)
     CCO_EXPORT void symbol(cco_f comm, cco_f info, MPI_Fint *ierror) \
     { \
         CCO_CALLS_F_NEXT(symbol, (cco_f, cco_f, MPI_Fint *)); \
-        CCO_CALLS_ENTER; \
+        CCO_CALLS_ENTER(Comm_set_info); \
         next(comm, info, ierror); \
         const MPI_Fint rc = *ierror; \
         CCO_CALLS_LEAVE(Comm_set_info, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0); \
@@ -996,7 +996,7 @@ CCO_F_Comm_set_info(mpi_comm_set_info_f08ts_, CCO_F_INT)
     { \
         CCO_CALLS_F_NEXT(symbol, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, \
             MPI_Fint *, size_t, size_t)); \
-        CCO_CALLS_ENTER; \
+        CCO_CALLS_ENTER(Comm_spawn); \
         next(command, argv, maxprocs, info, root, comm, intercomm, array_of_errcodes, ierror, \
             length_command, length_argv); \
         const MPI_Fint rc = *ierror; \
@@ -1024,7 +1024,7 @@ CCO_F_Comm_spawn(mpi_comm_spawn_f08ts_, CCO_F_INT)
     { \
         CCO_CALLS_F_NEXT(symbol, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, \
             cco_f, MPI_Fint *, size_t, size_t)); \
-        CCO_CALLS_ENTER; \
+        CCO_CALLS_ENTER(Comm_spawn_multiple); \
         next(count, array_of_commands, array_of_argv, array_of_maxprocs, array_of_info, root, \
             comm, intercomm, array_of_errcodes, ierror, length_array_of_commands, \
             length_array_of_argv); \
@@ -1048,7 +1048,7 @@ CCO_F_Comm_spawn_multiple(mpi_comm_spawn_multiple_f08ts_, CCO_F_INT)
         MPI_Fint *ierror) \
     { \
         CCO_CALLS_F_NEXT(symbol, (cco_f, cco_f, cco_f, cco_f, MPI_Fint *)); \
-        CCO_CALLS_ENTER; \
+        CCO_CALLS_ENTER(Comm_split); \
         next(comm, color, key, newcomm, ierror); \
         const MPI_Fint rc = *ierror; \
         CCO_CALLS_LEAVE(Comm_split, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0); \
@@ -1069,7 +1069,7 @@ CCO_F_Comm_split(mpi_comm_split_f08ts_, CCO_F_INT)
         MPI_Fint *ierror) \
     { \
         CCO_CALLS_F_NEXT(symbol, (cco_f, cco_f, cco_f, cco_f, cco_f, MPI_Fint *)); \
-        CCO_CALLS_ENTER; \
+        CCO_CALLS_ENTER(Comm_split_type); \
         next(comm, split_type, key, info, newcomm, ierror); \
         const MPI_Fint rc = *ierror; \
         CCO_CALLS_LEAVE(Comm_split_type, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0); \
@@ -1091,7 +1091,7 @@ CCO_F_Comm_split_type(mpi_comm_split_type_f08ts_, CCO_F_INT)
     { \
         CCO_CALLS_F_NEXT(symbol, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, \
             MPI_Fint *)); \
-        CCO_CALLS_ENTER; \
+        CCO_CALLS_ENTER(Compare_and_swap); \
         next(origin_addr, compare_addr, result_addr, datatype, target_rank, target_disp, win, \
             ierror); \
         const MPI_Fint rc = *ierror; \
@@ -1120,7 +1120,7 @@ CCO_F_Compare_and_swap(mpi_compare_and_swap_f08ts_, CCO_F_INT)
     { \
         CCO_CALLS_F_NEXT(symbol, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, \
             cco_f, MPI_Fint *)); \
-        CCO_CALLS_ENTER; \
+        CCO_CALLS_ENTER(Dist_graph_create); \
         next(comm_old, n, sources, degrees, destinations, weights, info, reorder, \
             comm_dist_graph, ierror); \
         const MPI_Fint rc = *ierror; \
@@ -1146,7 +1146,7 @@ CCO_F_Dist_graph_create(mpi_dist_graph_create_f08ts_, CCO_F_INT)
     { \
         CCO_CALLS_F_NEXT(symbol, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, \
             cco_f, cco_f, MPI_Fint *)); \
-        CCO_CALLS_ENTER; \
+        CCO_CALLS_ENTER(Dist_graph_create_adjacent); \
         next(comm_old, indegree, sources, sourceweights, outdegree, destinations, destweights, \
             info, reorder, comm_dist_graph, ierror); \
         const MPI_Fint rc = *ierror; \
@@ -1170,7 +1170,7 @@ CCO_F_Dist_graph_create_adjacent(mpi_dist_graph_create_adjacent_f08ts_, CCO_F_IN
         cco_f op, cco_f comm, MPI_Fint *ierror) \
     { \
         CCO_CALLS_F_NEXT(symbol, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, MPI_Fint *)); \
-        CCO_CALLS_ENTER; \
+        CCO_CALLS_ENTER(Exscan); \
         next(sendbuf, recvbuf, count, datatype, op, comm, ierror); \
         const MPI_Fint rc = *ierror; \
         CCO_CALLS_LEAVE(Exscan, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0); \
@@ -1194,7 +1194,7 @@ CCO_F_Exscan(mpi_exscan_f08ts_large_, CCO_F_LARGE)
     { \
         CCO_CALLS_F_NEXT(symbol, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, \
             MPI_Fint *)); \
-        CCO_CALLS_ENTER; \
+        CCO_CALLS_ENTER(Exscan_init); \
         next(sendbuf, recvbuf, count, datatype, op, comm, info, request, ierror); \
         const MPI_Fint rc = *ierror; \
         CCO_CALLS_LEAVE(Exscan_init, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0); \
@@ -1220,7 +1220,7 @@ CCO_F_Exscan_init(mpi_exscan_init_f08ts_large_, CCO_F_LARGE)
     { \
         CCO_CALLS_F_NEXT(symbol, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, \
             MPI_Fint *)); \
-        CCO_CALLS_ENTER; \
+        CCO_CALLS_ENTER(Fetch_and_op); \
         next(origin_addr, result_addr, datatype, target_rank, target_disp, op, win, ierror); \
         const MPI_Fint rc = *ierror; \
         CCO_CALLS_LEAVE(Fetch_and_op, CCO_CALLS_OF_MESSAGES, cco_calls_distance_of_window(), \
@@ -1242,7 +1242,7 @@ CCO_F_Fetch_and_op(mpi_fetch_and_op_f08ts_, CCO_F_INT)
     CCO_EXPORT void symbol(cco_f fh, MPI_Fint *ierror) \
     { \
         CCO_CALLS_F_NEXT(symbol, (cco_f, MPI_Fint *)); \
-        CCO_CALLS_ENTER; \
+        CCO_CALLS_ENTER(File_close); \
         next(fh, ierror); \
         const MPI_Fint rc = *ierror; \
         CCO_CALLS_LEAVE(File_close, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0); \
@@ -1263,7 +1263,7 @@ CCO_F_File_close(mpi_file_close_f08ts_, CCO_F_INT)
         size_t length_filename) \
     { \
         CCO_CALLS_F_NEXT(symbol, (cco_f, cco_f, MPI_Fint *, size_t)); \
-        CCO_CALLS_ENTER; \
+        CCO_CALLS_ENTER(File_delete); \
         next(filename, info, ierror, length_filename); \
         const MPI_Fint rc = *ierror; \
         CCO_CALLS_LEAVE(File_delete, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0); \
@@ -1284,7 +1284,7 @@ CCO_F_File_delete(mpi_file_delete_f08ts_, CCO_F_INT)
         MPI_Fint *ierror) \
     { \
         CCO_CALLS_F_NEXT(symbol, (cco_f, cco_f, cco_f, cco_f, cco_f, MPI_Fint *)); \
-        CCO_CALLS_ENTER; \
+        CCO_CALLS_ENTER(File_iread); \
         next(fh, buf, count, datatype, request, ierror); \
         const MPI_Fint rc = *ierror; \
         CCO_CALLS_LEAVE(File_iread, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, \
@@ -1309,7 +1309,7 @@ CCO_F_File_iread(mpi_file_iread_f08ts_large_, CCO_F_LARGE)
         MPI_Fint *ierror) \
     { \
         CCO_CALLS_F_NEXT(symbol, (cco_f, cco_f, cco_f, cco_f, cco_f, MPI_Fint *)); \
-        CCO_CALLS_ENTER; \
+        CCO_CALLS_ENTER(File_iread_all); \
         next(fh, buf, count, datatype, request, ierror); \
         const MPI_Fint rc = *ierror; \
         CCO_CALLS_LEAVE(File_iread_all, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, \
@@ -1334,7 +1334,7 @@ CCO_F_File_iread_all(mpi_file_iread_all_f08ts_large_, CCO_F_LARGE)
         cco_f request, MPI_Fint *ierror) \
     { \
         CCO_CALLS_F_NEXT(symbol, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, MPI_Fint *)); \
-        CCO_CALLS_ENTER; \
+        CCO_CALLS_ENTER(File_iread_at); \
         next(fh, offset, buf, count, datatype, request, ierror); \
         const MPI_Fint rc = *ierror; \
         CCO_CALLS_LEAVE(File_iread_at, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, \
@@ -1360,7 +1360,7 @@ CCO_F_File_iread_at(mpi_file_iread_at_f08ts_large_, CCO_F_LARGE)
         cco_f request, MPI_Fint *ierror) \
     { \
         CCO_CALLS_F_NEXT(symbol, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, MPI_Fint *)); \
-        CCO_CALLS_ENTER; \
+        CCO_CALLS_ENTER(File_iread_at_all); \
         next(fh, offset, buf, count, datatype, request, ierror); \
         const MPI_Fint rc = *ierror; \
         CCO_CALLS_LEAVE(File_iread_at_all, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, \
@@ -1386,7 +1386,7 @@ CCO_F_File_iread_at_all(mpi_file_iread_at_all_f08ts_large_, CCO_F_LARGE)
         MPI_Fint *ierror) \
     { \
         CCO_CALLS_F_NEXT(symbol, (cco_f, cco_f, cco_f, cco_f, cco_f, MPI_Fint *)); \
-        CCO_CALLS_ENTER; \
+        CCO_CALLS_ENTER(File_iread_shared); \
         next(fh, buf, count, datatype, request, ierror); \
         const MPI_Fint rc = *ierror; \
         CCO_CALLS_LEAVE(File_iread_shared, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, \
@@ -1412,7 +1412,7 @@ CCO_F_File_iread_shared(mpi_file_iread_shared_f08ts_large_, CCO_F_LARGE)
         MPI_Fint *ierror) \
     { \
         CCO_CALLS_F_NEXT(symbol, (cco_f, cco_f, cco_f, cco_f, cco_f, MPI_Fint *)); \
-        CCO_CALLS_ENTER; \
+        CCO_CALLS_ENTER(File_iwrite); \
         next(fh, buf, count, datatype, request, ierror); \
         const MPI_Fint rc = *ierror; \
         CCO_CALLS_LEAVE(File_iwrite, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, \
@@ -1437,7 +1437,7 @@ CCO_F_File_iwrite(mpi_file_iwrite_f08ts_large_, CCO_F_LARGE)
         MPI_Fint *ierror) \
     { \
         CCO_CALLS_F_NEXT(symbol, (cco_f, cco_f, cco_f, cco_f, cco_f, MPI_Fint *)); \
-        CCO_CALLS_ENTER; \
+        CCO_CALLS_ENTER(File_iwrite_all); \
         next(fh, buf, count, datatype, request, ierror); \
         const MPI_Fint rc = *ierror; \
         CCO_CALLS_LEAVE(File_iwrite_all, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, \
@@ -1462,7 +1462,7 @@ CCO_F_File_iwrite_all(mpi_file_iwrite_all_f08ts_large_, CCO_F_LARGE)
         cco_f request, MPI_Fint *ierror) \
     { \
         CCO_CALLS_F_NEXT(symbol, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, MPI_Fint *)); \
-        CCO_CALLS_ENTER; \
+        CCO_CALLS_ENTER(File_iwrite_at); \
         next(fh, offset, buf, count, datatype, request, ierror); \
         const MPI_Fint rc = *ierror; \
         CCO_CALLS_LEAVE(File_iwrite_at, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, \
@@ -1488,7 +1488,7 @@ CCO_F_File_iwrite_at(mpi_file_iwrite_at_f08ts_large_, CCO_F_LARGE)
         cco_f request, MPI_Fint *ierror) \
     { \
         CCO_CALLS_F_NEXT(symbol, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, MPI_Fint *)); \
-        CCO_CALLS_ENTER; \
+        CCO_CALLS_ENTER(File_iwrite_at_all); \
         next(fh, offset, buf, count, datatype, request, ierror); \
         const MPI_Fint rc = *ierror; \
         CCO_CALLS_LEAVE(File_iwrite_at_all, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, \
@@ -1514,7 +1514,7 @@ CCO_F_File_iwrite_at_all(mpi_file_iwrite_at_all_f08ts_large_, CCO_F_LARGE)
         MPI_Fint *ierror) \
     { \
         CCO_CALLS_F_NEXT(symbol, (cco_f, cco_f, cco_f, cco_f, cco_f, MPI_Fint *)); \
-        CCO_CALLS_ENTER; \
+        CCO_CALLS_ENTER(File_iwrite_shared); \
         next(fh, buf, count, datatype, request, ierror); \
         const MPI_Fint rc = *ierror; \
         CCO_CALLS_LEAVE(File_iwrite_shared, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, \
@@ -1540,7 +1540,7 @@ CCO_F_File_iwrite_shared(mpi_file_iwrite_shared_f08ts_large_, CCO_F_LARGE)
         MPI_Fint *ierror, size_t length_filename) \
     { \
         CCO_CALLS_F_NEXT(symbol, (cco_f, cco_f, cco_f, cco_f, cco_f, MPI_Fint *, size_t)); \
-        CCO_CALLS_ENTER; \
+        CCO_CALLS_ENTER(File_open); \
         next(comm, filename, amode, info, fh, ierror, length_filename); \
         const MPI_Fint rc = *ierror; \
         CCO_CALLS_LEAVE(File_open, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0); \
@@ -1559,7 +1559,7 @@ CCO_F_File_open(mpi_file_open_f08ts_, CCO_F_INT)
     CCO_EXPORT void symbol(cco_f fh, cco_f size, MPI_Fint *ierror) \
     { \
         CCO_CALLS_F_NEXT(symbol, (cco_f, cco_f, MPI_Fint *)); \
-        CCO_CALLS_ENTER; \
+        CCO_CALLS_ENTER(File_preallocate); \
         next(fh, size, ierror); \
         const MPI_Fint rc = *ierror; \
         CCO_CALLS_LEAVE(File_preallocate, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0); \
@@ -1580,7 +1580,7 @@ CCO_F_File_preallocate(mpi_file_preallocate_f08ts_, CCO_F_INT)
         MPI_Fint *ierror) \
     { \
         CCO_CALLS_F_NEXT(symbol, (cco_f, cco_f, cco_f, cco_f, cco_f, MPI_Fint *)); \
-        CCO_CALLS_ENTER; \
+        CCO_CALLS_ENTER(File_read); \
         next(fh, buf, count, datatype, status, ierror); \
         const MPI_Fint rc = *ierror; \
         CCO_CALLS_LEAVE(File_read, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, \
@@ -1604,7 +1604,7 @@ CCO_F_File_read(mpi_file_read_f08ts_large_, CCO_F_LARGE)
         MPI_Fint *ierror) \
     { \
         CCO_CALLS_F_NEXT(symbol, (cco_f, cco_f, cco_f, cco_f, cco_f, MPI_Fint *)); \
-        CCO_CALLS_ENTER; \
+        CCO_CALLS_ENTER(File_read_all); \
         next(fh, buf, count, datatype, status, ierror); \
         const MPI_Fint rc = *ierror; \
         CCO_CALLS_LEAVE(File_read_all, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, \
@@ -1627,7 +1627,7 @@ CCO_F_File_read_all(mpi_file_read_all_f08ts_large_, CCO_F_LARGE)
     CCO_EXPORT void symbol(cco_f fh, cco_f buf, cco_f count, cco_f datatype, MPI_Fint *ierror) \
     { \
         CCO_CALLS_F_NEXT(symbol, (cco_f, cco_f, cco_f, cco_f, MPI_Fint *)); \
-        CCO_CALLS_ENTER; \
+        CCO_CALLS_ENTER(File_read_all_begin); \
         next(fh, buf, count, datatype, ierror); \
         const MPI_Fint rc = *ierror; \
         CCO_CALLS_LEAVE(File_read_all_begin, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, \
@@ -1649,7 +1649,7 @@ CCO_F_File_read_all_begin(mpi_file_read_all_begin_f08ts_large_, CCO_F_LARGE)
     CCO_EXPORT void symbol(cco_f fh, cco_f buf, cco_f status, MPI_Fint *ierror) \
     { \
         CCO_CALLS_F_NEXT(symbol, (cco_f, cco_f, cco_f, MPI_Fint *)); \
-        CCO_CALLS_ENTER; \
+        CCO_CALLS_ENTER(File_read_all_end); \
         next(fh, buf, status, ierror); \
         const MPI_Fint rc = *ierror; \
         CCO_CALLS_LEAVE(File_read_all_end, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0); \
@@ -1670,7 +1670,7 @@ CCO_F_File_read_all_end(mpi_file_read_all_end_f08ts_, CCO_F_INT)
         cco_f status, MPI_Fint *ierror) \
     { \
         CCO_CALLS_F_NEXT(symbol, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, MPI_Fint *)); \
-        CCO_CALLS_ENTER; \
+        CCO_CALLS_ENTER(File_read_at); \
         next(fh, offset, buf, count, datatype, status, ierror); \
         const MPI_Fint rc = *ierror; \
         CCO_CALLS_LEAVE(File_read_at, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, \
@@ -1694,7 +1694,7 @@ CCO_F_File_read_at(mpi_file_read_at_f08ts_large_, CCO_F_LARGE)
         cco_f status, MPI_Fint *ierror) \
     { \
         CCO_CALLS_F_NEXT(symbol, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, MPI_Fint *)); \
-        CCO_CALLS_ENTER; \
+        CCO_CALLS_ENTER(File_read_at_all); \
         next(fh, offset, buf, count, datatype, status, ierror); \
         const MPI_Fint rc = *ierror; \
         CCO_CALLS_LEAVE(File_read_at_all, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, \
@@ -1719,7 +1719,7 @@ CCO_F_File_read_at_all(mpi_file_read_at_all_f08ts_large_, CCO_F_LARGE)
         MPI_Fint *ierror) \
     { \
         CCO_CALLS_F_NEXT(symbol, (cco_f, cco_f, cco_f, cco_f, cco_f, MPI_Fint *)); \
-        CCO_CALLS_ENTER; \
+        CCO_CALLS_ENTER(File_read_at_all_begin); \
         next(fh, offset, buf, count, datatype, ierror); \
         const MPI_Fint rc = *ierror; \
         CCO_CALLS_LEAVE(File_read_at_all_begin, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, \
@@ -1742,7 +1742,7 @@ CCO_F_File_read_at_all_begin(mpi_file_read_at_all_begin_f08ts_large_, CCO_F_LARG
     CCO_EXPORT void symbol(cco_f fh, cco_f buf, cco_f status, MPI_Fint *ierror) \
     { \
         CCO_CALLS_F_NEXT(symbol, (cco_f, cco_f, cco_f, MPI_Fint *)); \
-        CCO_CALLS_ENTER; \
+        CCO_CALLS_ENTER(File_read_at_all_end); \
         next(fh, buf, status, ierror); \
         const MPI_Fint rc = *ierror; \
         CCO_CALLS_LEAVE(File_read_at_all_end, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0); \
@@ -1763,7 +1763,7 @@ CCO_F_File_read_at_all_end(mpi_file_read_at_all_end_f08ts_, CCO_F_INT)
         MPI_Fint *ierror) \
     { \
         CCO_CALLS_F_NEXT(symbol, (cco_f, cco_f, cco_f, cco_f, cco_f, MPI_Fint *)); \
-        CCO_CALLS_ENTER; \
+        CCO_CALLS_ENTER(File_read_ordered); \
         next(fh, buf, count, datatype, status, ierror); \
         const MPI_Fint rc = *ierror; \
         CCO_CALLS_LEAVE(File_read_ordered, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, \
@@ -1787,7 +1787,7 @@ CCO_F_File_read_ordered(mpi_file_read_ordered_f08ts_large_, CCO_F_LARGE)
     CCO_EXPORT void symbol(cco_f fh, cco_f buf, cco_f count, cco_f datatype, MPI_Fint *ierror) \
     { \
         CCO_CALLS_F_NEXT(symbol, (cco_f, cco_f, cco_f, cco_f, MPI_Fint *)); \
-        CCO_CALLS_ENTER; \
+        CCO_CALLS_ENTER(File_read_ordered_begin); \
         next(fh, buf, count, datatype, ierror); \
         const MPI_Fint rc = *ierror; \
         CCO_CALLS_LEAVE(File_read_ordered_begin, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, \
@@ -1810,7 +1810,7 @@ CCO_F_File_read_ordered_begin(mpi_file_read_ordered_begin_f08ts_large_, CCO_F_LA
     CCO_EXPORT void symbol(cco_f fh, cco_f buf, cco_f status, MPI_Fint *ierror) \
     { \
         CCO_CALLS_F_NEXT(symbol, (cco_f, cco_f, cco_f, MPI_Fint *)); \
-        CCO_CALLS_ENTER; \
+        CCO_CALLS_ENTER(File_read_ordered_end); \
         next(fh, buf, status, ierror); \
         const MPI_Fint rc = *ierror; \
         CCO_CALLS_LEAVE(File_read_ordered_end, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0); \
@@ -1831,7 +1831,7 @@ CCO_F_File_read_ordered_end(mpi_file_read_ordered_end_f08ts_, CCO_F_INT)
         MPI_Fint *ierror) \
     { \
         CCO_CALLS_F_NEXT(symbol, (cco_f, cco_f, cco_f, cco_f, cco_f, MPI_Fint *)); \
-        CCO_CALLS_ENTER; \
+        CCO_CALLS_ENTER(File_read_shared); \
         next(fh, buf, count, datatype, status, ierror); \
         const MPI_Fint rc = *ierror; \
         CCO_CALLS_LEAVE(File_read_shared, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, \
@@ -1853,7 +1853,7 @@ CCO_F_File_read_shared(mpi_file_read_shared_f08ts_large_, CCO_F_LARGE)
     CCO_EXPORT void symbol(cco_f fh, cco_f offset, cco_f whence, MPI_Fint *ierror) \
     { \
         CCO_CALLS_F_NEXT(symbol, (cco_f, cco_f, cco_f, MPI_Fint *)); \
-        CCO_CALLS_ENTER; \
+        CCO_CALLS_ENTER(File_seek_shared); \
         next(fh, offset, whence, ierror); \
         const MPI_Fint rc = *ierror; \
         CCO_CALLS_LEAVE(File_seek_shared, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0); \
@@ -1872,7 +1872,7 @@ CCO_F_File_seek_shared(mpi_file_seek_shared_f08ts_, CCO_F_INT)
     CCO_EXPORT void symbol(cco_f fh, cco_f flag, MPI_Fint *ierror) \
     { \
         CCO_CALLS_F_NEXT(symbol, (cco_f, cco_f, MPI_Fint *)); \
-        CCO_CALLS_ENTER; \
+        CCO_CALLS_ENTER(File_set_atomicity); \
         next(fh, flag, ierror); \
         const MPI_Fint rc = *ierror; \
         CCO_CALLS_LEAVE(File_set_atomicity, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0); \
@@ -1891,7 +1891,7 @@ CCO_F_File_set_atomicity(mpi_file_set_atomicity_f08ts_, CCO_F_INT)
     CCO_EXPORT void symbol(cco_f fh, cco_f info, MPI_Fint *ierror) \
     { \
         CCO_CALLS_F_NEXT(symbol, (cco_f, cco_f, MPI_Fint *)); \
-        CCO_CALLS_ENTER; \
+        CCO_CALLS_ENTER(File_set_info); \
         next(fh, info, ierror); \
         const MPI_Fint rc = *ierror; \
         CCO_CALLS_LEAVE(File_set_info, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0); \
@@ -1910,7 +1910,7 @@ CCO_F_File_set_info(mpi_file_set_info_f08ts_, CCO_F_INT)
     CCO_EXPORT void symbol(cco_f fh, cco_f size, MPI_Fint *ierror) \
     { \
         CCO_CALLS_F_NEXT(symbol, (cco_f, cco_f, MPI_Fint *)); \
-        CCO_CALLS_ENTER; \
+        CCO_CALLS_ENTER(File_set_size); \
         next(fh, size, ierror); \
         const MPI_Fint rc = *ierror; \
         CCO_CALLS_LEAVE(File_set_size, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0); \
@@ -1932,7 +1932,7 @@ CCO_F_File_set_size(mpi_file_set_size_f08ts_, CCO_F_INT)
     { \
         CCO_CALLS_F_NEXT(symbol, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, MPI_Fint *, \
             size_t)); \
-        CCO_CALLS_ENTER; \
+        CCO_CALLS_ENTER(File_set_view); \
         next(fh, disp, etype, filetype, datarep, info, ierror, length_datarep); \
         const MPI_Fint rc = *ierror; \
         CCO_CALLS_LEAVE(File_set_view, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0); \
@@ -1952,7 +1952,7 @@ CCO_F_File_set_view(mpi_file_set_view_f08ts_, CCO_F_INT)
     CCO_EXPORT void symbol(cco_f fh, MPI_Fint *ierror) \
     { \
         CCO_CALLS_F_NEXT(symbol, (cco_f, MPI_Fint *)); \
-        CCO_CALLS_ENTER; \
+        CCO_CALLS_ENTER(File_sync); \
         next(fh, ierror); \
         const MPI_Fint rc = *ierror; \
         CCO_CALLS_LEAVE(File_sync, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0); \
@@ -1973,7 +1973,7 @@ CCO_F_File_sync(mpi_file_sync_f08ts_, CCO_F_INT)
         MPI_Fint *ierror) \
     { \
         CCO_CALLS_F_NEXT(symbol, (cco_f, cco_f, cco_f, cco_f, cco_f, MPI_Fint *)); \
-        CCO_CALLS_ENTER; \
+        CCO_CALLS_ENTER(File_write); \
         next(fh, buf, count, datatype, status, ierror); \
         const MPI_Fint rc = *ierror; \
         CCO_CALLS_LEAVE(File_write, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, \
@@ -1997,7 +1997,7 @@ CCO_F_File_write(mpi_file_write_f08ts_large_, CCO_F_LARGE)
         MPI_Fint *ierror) \
     { \
         CCO_CALLS_F_NEXT(symbol, (cco_f, cco_f, cco_f, cco_f, cco_f, MPI_Fint *)); \
-        CCO_CALLS_ENTER; \
+        CCO_CALLS_ENTER(File_write_all); \
         next(fh, buf, count, datatype, status, ierror); \
         const MPI_Fint rc = *ierror; \
         CCO_CALLS_LEAVE(File_write_all, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, \
@@ -2020,7 +2020,7 @@ CCO_F_File_write_all(mpi_file_write_all_f08ts_large_, CCO_F_LARGE)
     CCO_EXPORT void symbol(cco_f fh, cco_f buf, cco_f count, cco_f datatype, MPI_Fint *ierror) \
     { \
         CCO_CALLS_F_NEXT(symbol, (cco_f, cco_f, cco_f, cco_f, MPI_Fint *)); \
-        CCO_CALLS_ENTER; \
+        CCO_CALLS_ENTER(File_write_all_begin); \
         next(fh, buf, count, datatype, ierror); \
         const MPI_Fint rc = *ierror; \
         CCO_CALLS_LEAVE(File_write_all_begin, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, \
@@ -2043,7 +2043,7 @@ CCO_F_File_write_all_begin(mpi_file_write_all_begin_f08ts_large_, CCO_F_LARGE)
     CCO_EXPORT void symbol(cco_f fh, cco_f buf, cco_f status, MPI_Fint *ierror) \
     { \
         CCO_CALLS_F_NEXT(symbol, (cco_f, cco_f, cco_f, MPI_Fint *)); \
-        CCO_CALLS_ENTER; \
+        CCO_CALLS_ENTER(File_write_all_end); \
         next(fh, buf, status, ierror); \
         const MPI_Fint rc = *ierror; \
         CCO_CALLS_LEAVE(File_write_all_end, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0); \
@@ -2064,7 +2064,7 @@ CCO_F_File_write_all_end(mpi_file_write_all_end_f08ts_, CCO_F_INT)
         cco_f status, MPI_Fint *ierror) \
     { \
         CCO_CALLS_F_NEXT(symbol, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, MPI_Fint *)); \
-        CCO_CALLS_ENTER; \
+        CCO_CALLS_ENTER(File_write_at); \
         next(fh, offset, buf, count, datatype, status, ierror); \
         const MPI_Fint rc = *ierror; \
         CCO_CALLS_LEAVE(File_write_at, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, \
@@ -2089,7 +2089,7 @@ CCO_F_File_write_at(mpi_file_write_at_f08ts_large_, CCO_F_LARGE)
         cco_f status, MPI_Fint *ierror) \
     { \
         CCO_CALLS_F_NEXT(symbol, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, MPI_Fint *)); \
-        CCO_CALLS_ENTER; \
+        CCO_CALLS_ENTER(File_write_at_all); \
         next(fh, offset, buf, count, datatype, status, ierror); \
         const MPI_Fint rc = *ierror; \
         CCO_CALLS_LEAVE(File_write_at_all, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, \
@@ -2114,7 +2114,7 @@ CCO_F_File_write_at_all(mpi_file_write_at_all_f08ts_large_, CCO_F_LARGE)
         MPI_Fint *ierror) \
     { \
         CCO_CALLS_F_NEXT(symbol, (cco_f, cco_f, cco_f, cco_f, cco_f, MPI_Fint *)); \
-        CCO_CALLS_ENTER; \
+        CCO_CALLS_ENTER(File_write_at_all_begin); \
         next(fh, offset, buf, count, datatype, ierror); \
         const MPI_Fint rc = *ierror; \
         CCO_CALLS_LEAVE(File_write_at_all_begin, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, \
@@ -2137,7 +2137,7 @@ CCO_F_File_write_at_all_begin(mpi_file_write_at_all_begin_f08ts_large_, CCO_F_LA
     CCO_EXPORT void symbol(cco_f fh, cco_f buf, cco_f status, MPI_Fint *ierror) \
     { \
         CCO_CALLS_F_NEXT(symbol, (cco_f, cco_f, cco_f, MPI_Fint *)); \
-        CCO_CALLS_ENTER; \
+        CCO_CALLS_ENTER(File_write_at_all_end); \
         next(fh, buf, status, ierror); \
         const MPI_Fint rc = *ierror; \
         CCO_CALLS_LEAVE(File_write_at_all_end, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0); \
@@ -2158,7 +2158,7 @@ CCO_F_File_write_at_all_end(mpi_file_write_at_all_end_f08ts_, CCO_F_INT)
         MPI_Fint *ierror) \
     { \
         CCO_CALLS_F_NEXT(symbol, (cco_f, cco_f, cco_f, cco_f, cco_f, MPI_Fint *)); \
-        CCO_CALLS_ENTER; \
+        CCO_CALLS_ENTER(File_write_ordered); \
         next(fh, buf, count, datatype, status, ierror); \
         const MPI_Fint rc = *ierror; \
         CCO_CALLS_LEAVE(File_write_ordered, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, \
@@ -2182,7 +2182,7 @@ CCO_F_File_write_ordered(mpi_file_write_ordered_f08ts_large_, CCO_F_LARGE)
     CCO_EXPORT void symbol(cco_f fh, cco_f buf, cco_f count, cco_f datatype, MPI_Fint *ierror) \
     { \
         CCO_CALLS_F_NEXT(symbol, (cco_f, cco_f, cco_f, cco_f, MPI_Fint *)); \
-        CCO_CALLS_ENTER; \
+        CCO_CALLS_ENTER(File_write_ordered_begin); \
         next(fh, buf, count, datatype, ierror); \
         const MPI_Fint rc = *ierror; \
         CCO_CALLS_LEAVE(File_write_ordered_begin, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, \
@@ -2205,7 +2205,7 @@ CCO_F_File_write_ordered_begin(mpi_file_write_ordered_begin_f08ts_large_, CCO_F_
     CCO_EXPORT void symbol(cco_f fh, cco_f buf, cco_f status, MPI_Fint *ierror) \
     { \
         CCO_CALLS_F_NEXT(symbol, (cco_f, cco_f, cco_f, MPI_Fint *)); \
-        CCO_CALLS_ENTER; \
+        CCO_CALLS_ENTER(File_write_ordered_end); \
         next(fh, buf, status, ierror); \
         const MPI_Fint rc = *ierror; \
         CCO_CALLS_LEAVE(File_write_ordered_end, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0); \
@@ -2226,7 +2226,7 @@ CCO_F_File_write_ordered_end(mpi_file_write_ordered_end_f08ts_, CCO_F_INT)
         MPI_Fint *ierror) \
     { \
         CCO_CALLS_F_NEXT(symbol, (cco_f, cco_f, cco_f, cco_f, cco_f, MPI_Fint *)); \
-        CCO_CALLS_ENTER; \
+        CCO_CALLS_ENTER(File_write_shared); \
         next(fh, buf, count, datatype, status, ierror); \
         const MPI_Fint rc = *ierror; \
         CCO_CALLS_LEAVE(File_write_shared, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, \
@@ -2269,7 +2269,7 @@ CCO_F_Finalize(mpi_finalize_f08ts_, CCO_F_INT)
     { \
         CCO_CALLS_F_NEXT(symbol, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, \
             MPI_Fint *)); \
-        CCO_CALLS_ENTER; \
+        CCO_CALLS_ENTER(Gather); \
         next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, ierror); \
         const MPI_Fint rc = *ierror; \
         CCO_CALLS_LEAVE(Gather, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0); \
@@ -2296,7 +2296,7 @@ CCO_F_Gather(mpi_gather_f08ts_large_, CCO_F_LARGE)
     { \
         CCO_CALLS_F_NEXT(symbol, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, \
             cco_f, cco_f, MPI_Fint *)); \
-        CCO_CALLS_ENTER; \
+        CCO_CALLS_ENTER(Gather_init); \
         next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, \
             request, ierror); \
         const MPI_Fint rc = *ierror; \
@@ -2325,7 +2325,7 @@ CCO_F_Gather_init(mpi_gather_init_f08ts_large_, CCO_F_LARGE)
     { \
         CCO_CALLS_F_NEXT(symbol, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, \
             cco_f, MPI_Fint *)); \
-        CCO_CALLS_ENTER; \
+        CCO_CALLS_ENTER(Gatherv); \
         next(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, \
             ierror); \
         const MPI_Fint rc = *ierror; \
@@ -2353,7 +2353,7 @@ CCO_F_Gatherv(mpi_gatherv_f08ts_large_, CCO_F_LARGE)
     { \
         CCO_CALLS_F_NEXT(symbol, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, \
             cco_f, cco_f, cco_f, MPI_Fint *)); \
-        CCO_CALLS_ENTER; \
+        CCO_CALLS_ENTER(Gatherv_init); \
         next(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, \
             info, request, ierror); \
         const MPI_Fint rc = *ierror; \
@@ -2382,7 +2382,7 @@ CCO_F_Gatherv_init(mpi_gatherv_init_f08ts_large_, CCO_F_LARGE)
     { \
         CCO_CALLS_F_NEXT(symbol, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, \
             MPI_Fint *)); \
-        CCO_CALLS_ENTER; \
+        CCO_CALLS_ENTER(Get); \
         next(origin_addr, origin_count, origin_datatype, target_rank, target_disp, \
             target_count, target_datatype, win, ierror); \
         const MPI_Fint rc = *ierror; \
@@ -2413,7 +2413,7 @@ CCO_F_Get(mpi_get_f08ts_large_, CCO_F_LARGE)
     { \
         CCO_CALLS_F_NEXT(symbol, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, \
             cco_f, cco_f, cco_f, cco_f, MPI_Fint *)); \
-        CCO_CALLS_ENTER; \
+        CCO_CALLS_ENTER(Get_accumulate); \
         next(origin_addr, origin_count, origin_datatype, result_addr, result_count, \
             result_datatype, target_rank, target_disp, target_count, target_datatype, op, win, \
             ierror); \
@@ -2441,7 +2441,7 @@ CCO_F_Get_accumulate(mpi_get_accumulate_f08ts_large_, CCO_F_LARGE)
         cco_f reorder, cco_f comm_graph, MPI_Fint *ierror) \
     { \
         CCO_CALLS_F_NEXT(symbol, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, MPI_Fint *)); \
-        CCO_CALLS_ENTER; \
+        CCO_CALLS_ENTER(Graph_create); \
         next(comm_old, nnodes, index, edges, reorder, comm_graph, ierror); \
         const MPI_Fint rc = *ierror; \
         CCO_CALLS_LEAVE(Graph_create, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0); \
@@ -2463,7 +2463,7 @@ CCO_F_Graph_create(mpi_graph_create_f08ts_, CCO_F_INT)
     { \
         CCO_CALLS_F_NEXT(symbol, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, \
             MPI_Fint *)); \
-        CCO_CALLS_ENTER; \
+        CCO_CALLS_ENTER(Iallgather); \
         next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request, \
             ierror); \
         const MPI_Fint rc = *ierror; \
@@ -2492,7 +2492,7 @@ CCO_F_Iallgather(mpi_iallgather_f08ts_large_, CCO_F_LARGE)
     { \
         CCO_CALLS_F_NEXT(symbol, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, \
             cco_f, MPI_Fint *)); \
-        CCO_CALLS_ENTER; \
+        CCO_CALLS_ENTER(Iallgatherv); \
         next(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, \
             request, ierror); \
         const MPI_Fint rc = *ierror; \
@@ -2519,7 +2519,7 @@ CCO_F_Iallgatherv(mpi_iallgatherv_f08ts_large_, CCO_F_LARGE)
     { \
         CCO_CALLS_F_NEXT(symbol, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, \
             MPI_Fint *)); \
-        CCO_CALLS_ENTER; \
+        CCO_CALLS_ENTER(Iallreduce); \
         next(sendbuf, recvbuf, count, datatype, op, comm, request, ierror); \
         const MPI_Fint rc = *ierror; \
         CCO_CALLS_LEAVE(Iallreduce, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0); \
@@ -2545,7 +2545,7 @@ CCO_F_Iallreduce(mpi_iallreduce_f08ts_large_, CCO_F_LARGE)
     { \
         CCO_CALLS_F_NEXT(symbol, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, \
             MPI_Fint *)); \
-        CCO_CALLS_ENTER; \
+        CCO_CALLS_ENTER(Ialltoall); \
         next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request, \
             ierror); \
         const MPI_Fint rc = *ierror; \
@@ -2574,7 +2574,7 @@ CCO_F_Ialltoall(mpi_ialltoall_f08ts_large_, CCO_F_LARGE)
     { \
         CCO_CALLS_F_NEXT(symbol, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, \
             cco_f, cco_f, MPI_Fint *)); \
-        CCO_CALLS_ENTER; \
+        CCO_CALLS_ENTER(Ialltoallv); \
         next(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, \
             comm, request, ierror); \
         const MPI_Fint rc = *ierror; \
@@ -2603,7 +2603,7 @@ CCO_F_Ialltoallv(mpi_ialltoallv_f08ts_large_, CCO_F_LARGE)
     { \
         CCO_CALLS_F_NEXT(symbol, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, \
             cco_f, cco_f, MPI_Fint *)); \
-        CCO_CALLS_ENTER; \
+        CCO_CALLS_ENTER(Ialltoallw); \
         next(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, \
             comm, request, ierror); \
         const MPI_Fint rc = *ierror; \
@@ -2627,7 +2627,7 @@ CCO_F_Ialltoallw(mpi_ialltoallw_f08ts_large_, CCO_F_LARGE)
     CCO_EXPORT void symbol(cco_f comm, cco_f request, MPI_Fint *ierror) \
     { \
         CCO_CALLS_F_NEXT(symbol, (cco_f, cco_f, MPI_Fint *)); \
-        CCO_CALLS_ENTER; \
+        CCO_CALLS_ENTER(Ibarrier); \
         next(comm, request, ierror); \
         const MPI_Fint rc = *ierror; \
         CCO_CALLS_LEAVE(Ibarrier, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0); \
@@ -2649,7 +2649,7 @@ CCO_F_Ibarrier(mpi_ibarrier_f08ts_, CCO_F_INT)
         cco_f request, MPI_Fint *ierror) \
     { \
         CCO_CALLS_F_NEXT(symbol, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, MPI_Fint *)); \
-        CCO_CALLS_ENTER; \
+        CCO_CALLS_ENTER(Ibcast); \
         next(buffer, count, datatype, root, comm, request, ierror); \
         const MPI_Fint rc = *ierror; \
         CCO_CALLS_LEAVE(Ibcast, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0); \
@@ -2674,7 +2674,7 @@ CCO_F_Ibcast(mpi_ibcast_f08ts_large_, CCO_F_LARGE)
     { \
         CCO_CALLS_F_NEXT(symbol, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, \
             MPI_Fint *)); \
-        CCO_CALLS_ENTER; \
+        CCO_CALLS_ENTER(Ibsend); \
         next(buf, count, datatype, dest, tag, comm, request, ierror); \
         const MPI_Fint rc = *ierror; \
         CCO_CALLS_LEAVE(Ibsend, CCO_CALLS_OF_MESSAGES, \
@@ -2702,7 +2702,7 @@ CCO_F_Ibsend(mpi_ibsend_f08ts_large_, CCO_F_LARGE)
     { \
         CCO_CALLS_F_NEXT(symbol, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, \
             MPI_Fint *)); \
-        CCO_CALLS_ENTER; \
+        CCO_CALLS_ENTER(Iexscan); \
         next(sendbuf, recvbuf, count, datatype, op, comm, request, ierror); \
         const MPI_Fint rc = *ierror; \
         CCO_CALLS_LEAVE(Iexscan, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0); \
@@ -2729,7 +2729,7 @@ CCO_F_Iexscan(mpi_iexscan_f08ts_large_, CCO_F_LARGE)
     { \
         CCO_CALLS_F_NEXT(symbol, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, \
             cco_f, MPI_Fint *)); \
-        CCO_CALLS_ENTER; \
+        CCO_CALLS_ENTER(Igather); \
         next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request, \
             ierror); \
         const MPI_Fint rc = *ierror; \
@@ -2758,7 +2758,7 @@ CCO_F_Igather(mpi_igather_f08ts_large_, CCO_F_LARGE)
     { \
         CCO_CALLS_F_NEXT(symbol, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, \
             cco_f, cco_f, MPI_Fint *)); \
-        CCO_CALLS_ENTER; \
+        CCO_CALLS_ENTER(Igatherv); \
         next(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, \
             request, ierror); \
         const MPI_Fint rc = *ierror; \
@@ -2784,7 +2784,7 @@ CCO_F_Igatherv(mpi_igatherv_f08ts_large_, CCO_F_LARGE)
         cco_f status, MPI_Fint *ierror) \
     { \
         CCO_CALLS_F_NEXT(symbol, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, MPI_Fint *)); \
-        CCO_CALLS_ENTER; \
+        CCO_CALLS_ENTER(Improbe); \
         next(source, tag, comm, flag, message, status, ierror); \
         const MPI_Fint rc = *ierror; \
         CCO_CALLS_LEAVE(Improbe, CCO_CALLS_OF_MESSAGES, \
@@ -2807,7 +2807,7 @@ CCO_F_Improbe(mpi_improbe_f08ts_, CCO_F_INT)
         cco_f request, MPI_Fint *ierror) \
     { \
         CCO_CALLS_F_NEXT(symbol, (cco_f, cco_f, cco_f, cco_f, cco_f, MPI_Fint *)); \
-        CCO_CALLS_ENTER; \
+        CCO_CALLS_ENTER(Imrecv); \
         next(buf, count, datatype, message, request, ierror); \
         const MPI_Fint rc = *ierror; \
         CCO_CALLS_LEAVE(Imrecv, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, \
@@ -2832,7 +2832,7 @@ CCO_F_Imrecv(mpi_imrecv_f08ts_large_, CCO_F_LARGE)
     { \
         CCO_CALLS_F_NEXT(symbol, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, \
             MPI_Fint *)); \
-        CCO_CALLS_ENTER; \
+        CCO_CALLS_ENTER(Ineighbor_allgather); \
         next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request, \
             ierror); \
         const MPI_Fint rc = *ierror; \
@@ -2861,7 +2861,7 @@ CCO_F_Ineighbor_allgather(mpi_ineighbor_allgather_f08ts_large_, CCO_F_LARGE)
     { \
         CCO_CALLS_F_NEXT(symbol, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, \
             cco_f, MPI_Fint *)); \
-        CCO_CALLS_ENTER; \
+        CCO_CALLS_ENTER(Ineighbor_allgatherv); \
         next(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, \
             request, ierror); \
         const MPI_Fint rc = *ierror; \
@@ -2888,7 +2888,7 @@ CCO_F_Ineighbor_allgatherv(mpi_ineighbor_allgatherv_f08ts_large_, CCO_F_LARGE)
     { \
         CCO_CALLS_F_NEXT(symbol, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, \
             MPI_Fint *)); \
-        CCO_CALLS_ENTER; \
+        CCO_CALLS_ENTER(Ineighbor_alltoall); \
         next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request, \
             ierror); \
         const MPI_Fint rc = *ierror; \
@@ -2917,7 +2917,7 @@ CCO_F_Ineighbor_alltoall(mpi_ineighbor_alltoall_f08ts_large_, CCO_F_LARGE)
     { \
         CCO_CALLS_F_NEXT(symbol, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, \
             cco_f, cco_f, MPI_Fint *)); \
-        CCO_CALLS_ENTER; \
+        CCO_CALLS_ENTER(Ineighbor_alltoallv); \
         next(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, \
             comm, request, ierror); \
         const MPI_Fint rc = *ierror; \
@@ -2946,7 +2946,7 @@ CCO_F_Ineighbor_alltoallv(mpi_ineighbor_alltoallv_f08ts_large_, CCO_F_LARGE)
     { \
         CCO_CALLS_F_NEXT(symbol, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, \
             cco_f, cco_f, MPI_Fint *)); \
-        CCO_CALLS_ENTER; \
+        CCO_CALLS_ENTER(Ineighbor_alltoallw); \
         next(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, \
             comm, request, ierror); \
         const MPI_Fint rc = *ierror; \
@@ -2971,7 +2971,7 @@ CCO_F_Ineighbor_alltoallw(mpi_ineighbor_alltoallw_f08ts_large_, CCO_F_LARGE)
     { \
         CCO_CALLS_F_NEXT(symbol, (MPI_Fint *)); \
         cco_calls_init(); \
-        CCO_CALLS_ENTER; \
+        CCO_CALLS_ENTER(Init); \
         next(ierror); \
         const MPI_Fint rc = *ierror; \
         CCO_CALLS_LEAVE(Init, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0); \
@@ -2991,7 +2991,7 @@ CCO_F_Init(mpi_init_f08ts_, CCO_F_INT)
     { \
         CCO_CALLS_F_NEXT(symbol, (cco_f, cco_f, MPI_Fint *)); \
         cco_calls_init(); \
-        CCO_CALLS_ENTER; \
+        CCO_CALLS_ENTER(Init_thread); \
         next(required, provided, ierror); \
         const MPI_Fint rc = *ierror; \
         CCO_CALLS_LEAVE(Init_thread, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0); \
@@ -3012,7 +3012,7 @@ CCO_F_Init_thread(mpi_init_thread_f08ts_, CCO_F_INT)
         cco_f remote_leader, cco_f tag, cco_f newintercomm, MPI_Fint *ierror) \
     { \
         CCO_CALLS_F_NEXT(symbol, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, MPI_Fint *)); \
-        CCO_CALLS_ENTER; \
+        CCO_CALLS_ENTER(Intercomm_create); \
         next(local_comm, local_leader, peer_comm, remote_leader, tag, newintercomm, ierror); \
         const MPI_Fint rc = *ierror; \
         CCO_CALLS_LEAVE(Intercomm_create, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0); \
@@ -3037,7 +3037,7 @@ CCO_F_Intercomm_create(mpi_intercomm_create_f08ts_, CCO_F_INT)
     { \
         CCO_CALLS_F_NEXT(symbol, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, \
             MPI_Fint *, size_t)); \
-        CCO_CALLS_ENTER; \
+        CCO_CALLS_ENTER(Intercomm_create_from_groups); \
         next(local_group, local_leader, remote_group, remote_leader, stringtag, info, \
             errhandler, newintercomm, ierror, length_stringtag); \
         const MPI_Fint rc = *ierror; \
@@ -3059,7 +3059,7 @@ CCO_F_Intercomm_create_from_groups(mpi_intercomm_create_from_groups_f08ts_, CCO_
     CCO_EXPORT void symbol(cco_f intercomm, cco_f high, cco_f newintracomm, MPI_Fint *ierror) \
     { \
         CCO_CALLS_F_NEXT(symbol, (cco_f, cco_f, cco_f, MPI_Fint *)); \
-        CCO_CALLS_ENTER; \
+        CCO_CALLS_ENTER(Intercomm_merge); \
         next(intercomm, high, newintracomm, ierror); \
         const MPI_Fint rc = *ierror; \
         CCO_CALLS_LEAVE(Intercomm_merge, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0); \
@@ -3080,7 +3080,7 @@ CCO_F_Intercomm_merge(mpi_intercomm_merge_f08ts_, CCO_F_INT)
         MPI_Fint *ierror) \
     { \
         CCO_CALLS_F_NEXT(symbol, (cco_f, cco_f, cco_f, cco_f, cco_f, MPI_Fint *)); \
-        CCO_CALLS_ENTER; \
+        CCO_CALLS_ENTER(Iprobe); \
         next(source, tag, comm, flag, status, ierror); \
         const MPI_Fint rc = *ierror; \
         CCO_CALLS_LEAVE(Iprobe, CCO_CALLS_OF_MESSAGES, \
@@ -3104,7 +3104,7 @@ CCO_F_Iprobe(mpi_iprobe_f08ts_, CCO_F_INT)
     { \
         CCO_CALLS_F_NEXT(symbol, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, \
             MPI_Fint *)); \
-        CCO_CALLS_ENTER; \
+        CCO_CALLS_ENTER(Irecv); \
         next(buf, count, datatype, source, tag, comm, request, ierror); \
         const MPI_Fint rc = *ierror; \
         CCO_CALLS_LEAVE(Irecv, CCO_CALLS_OF_MESSAGES, \
@@ -3132,7 +3132,7 @@ CCO_F_Irecv(mpi_irecv_f08ts_large_, CCO_F_LARGE)
     { \
         CCO_CALLS_F_NEXT(symbol, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, \
             MPI_Fint *)); \
-        CCO_CALLS_ENTER; \
+        CCO_CALLS_ENTER(Ireduce); \
         next(sendbuf, recvbuf, count, datatype, op, root, comm, request, ierror); \
         const MPI_Fint rc = *ierror; \
         CCO_CALLS_LEAVE(Ireduce, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0); \
@@ -3158,7 +3158,7 @@ CCO_F_Ireduce(mpi_ireduce_f08ts_large_, CCO_F_LARGE)
     { \
         CCO_CALLS_F_NEXT(symbol, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, \
             MPI_Fint *)); \
-        CCO_CALLS_ENTER; \
+        CCO_CALLS_ENTER(Ireduce_scatter); \
         next(sendbuf, recvbuf, recvcounts, datatype, op, comm, request, ierror); \
         const MPI_Fint rc = *ierror; \
         CCO_CALLS_LEAVE(Ireduce_scatter, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0); \
@@ -3184,7 +3184,7 @@ CCO_F_Ireduce_scatter(mpi_ireduce_scatter_f08ts_large_, CCO_F_LARGE)
     { \
         CCO_CALLS_F_NEXT(symbol, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, \
             MPI_Fint *)); \
-        CCO_CALLS_ENTER; \
+        CCO_CALLS_ENTER(Ireduce_scatter_block); \
         next(sendbuf, recvbuf, recvcount, datatype, op, comm, request, ierror); \
         const MPI_Fint rc = *ierror; \
         CCO_CALLS_LEAVE(Ireduce_scatter_block, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0); \
@@ -3210,7 +3210,7 @@ CCO_F_Ireduce_scatter_block(mpi_ireduce_scatter_block_f08ts_large_, CCO_F_LARGE)
     { \
         CCO_CALLS_F_NEXT(symbol, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, \
             MPI_Fint *)); \
-        CCO_CALLS_ENTER; \
+        CCO_CALLS_ENTER(Irsend); \
         next(buf, count, datatype, dest, tag, comm, request, ierror); \
         const MPI_Fint rc = *ierror; \
         CCO_CALLS_LEAVE(Irsend, CCO_CALLS_OF_MESSAGES, \
@@ -3238,7 +3238,7 @@ CCO_F_Irsend(mpi_irsend_f08ts_large_, CCO_F_LARGE)
     { \
         CCO_CALLS_F_NEXT(symbol, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, \
             MPI_Fint *)); \
-        CCO_CALLS_ENTER; \
+        CCO_CALLS_ENTER(Iscan); \
         next(sendbuf, recvbuf, count, datatype, op, comm, request, ierror); \
         const MPI_Fint rc = *ierror; \
         CCO_CALLS_LEAVE(Iscan, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0); \
@@ -3265,7 +3265,7 @@ CCO_F_Iscan(mpi_iscan_f08ts_large_, CCO_F_LARGE)
     { \
         CCO_CALLS_F_NEXT(symbol, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, \
             cco_f, MPI_Fint *)); \
-        CCO_CALLS_ENTER; \
+        CCO_CALLS_ENTER(Iscatter); \
         next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request, \
             ierror); \
         const MPI_Fint rc = *ierror; \
@@ -3294,7 +3294,7 @@ CCO_F_Iscatter(mpi_iscatter_f08ts_large_, CCO_F_LARGE)
     { \
         CCO_CALLS_F_NEXT(symbol, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, \
             cco_f, cco_f, MPI_Fint *)); \
-        CCO_CALLS_ENTER; \
+        CCO_CALLS_ENTER(Iscatterv); \
         next(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, \
             request, ierror); \
         const MPI_Fint rc = *ierror; \
@@ -3321,7 +3321,7 @@ CCO_F_Iscatterv(mpi_iscatterv_f08ts_large_, CCO_F_LARGE)
     { \
         CCO_CALLS_F_NEXT(symbol, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, \
             MPI_Fint *)); \
-        CCO_CALLS_ENTER; \
+        CCO_CALLS_ENTER(Isend); \
         next(buf, count, datatype, dest, tag, comm, request, ierror); \
         const MPI_Fint rc = *ierror; \
         CCO_CALLS_LEAVE(Isend, CCO_CALLS_OF_MESSAGES, \
@@ -3351,7 +3351,7 @@ CCO_F_Isend(mpi_isend_f08ts_large_, CCO_F_LARGE)
     { \
         CCO_CALLS_F_NEXT(symbol, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, \
             cco_f, cco_f, cco_f, cco_f, MPI_Fint *)); \
-        CCO_CALLS_ENTER; \
+        CCO_CALLS_ENTER(Isendrecv); \
         next(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, \
             source, recvtag, comm, request, ierror); \
         const MPI_Fint rc = *ierror; \
@@ -3381,7 +3381,7 @@ CCO_F_Isendrecv(mpi_isendrecv_f08ts_large_, CCO_F_LARGE)
     { \
         CCO_CALLS_F_NEXT(symbol, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, \
             cco_f, MPI_Fint *)); \
-        CCO_CALLS_ENTER; \
+        CCO_CALLS_ENTER(Isendrecv_replace); \
         next(buf, count, datatype, dest, sendtag, source, recvtag, comm, request, ierror); \
         const MPI_Fint rc = *ierror; \
         CCO_CALLS_LEAVE(Isendrecv_replace, CCO_CALLS_OF_MESSAGES, \
@@ -3410,7 +3410,7 @@ CCO_F_Isendrecv_replace(mpi_isendrecv_replace_f08ts_large_, CCO_F_LARGE)
     { \
         CCO_CALLS_F_NEXT(symbol, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, \
             MPI_Fint *)); \
-        CCO_CALLS_ENTER; \
+        CCO_CALLS_ENTER(Issend); \
         next(buf, count, datatype, dest, tag, comm, request, ierror); \
         const MPI_Fint rc = *ierror; \
         CCO_CALLS_LEAVE(Issend, CCO_CALLS_OF_MESSAGES, \
@@ -3437,7 +3437,7 @@ CCO_F_Issend(mpi_issend_f08ts_large_, CCO_F_LARGE)
         MPI_Fint *ierror) \
     { \
         CCO_CALLS_F_NEXT(symbol, (cco_f, cco_f, cco_f, cco_f, cco_f, MPI_Fint *)); \
-        CCO_CALLS_ENTER; \
+        CCO_CALLS_ENTER(Mprobe); \
         next(source, tag, comm, message, status, ierror); \
         const MPI_Fint rc = *ierror; \
         CCO_CALLS_LEAVE(Mprobe, CCO_CALLS_OF_MESSAGES, \
@@ -3460,7 +3460,7 @@ CCO_F_Mprobe(mpi_mprobe_f08ts_, CCO_F_INT)
         cco_f status, MPI_Fint *ierror) \
     { \
         CCO_CALLS_F_NEXT(symbol, (cco_f, cco_f, cco_f, cco_f, cco_f, MPI_Fint *)); \
-        CCO_CALLS_ENTER; \
+        CCO_CALLS_ENTER(Mrecv); \
         next(buf, count, datatype, message, status, ierror); \
         const MPI_Fint rc = *ierror; \
         CCO_CALLS_LEAVE(Mrecv, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, \
@@ -3485,7 +3485,7 @@ CCO_F_Mrecv(mpi_mrecv_f08ts_large_, CCO_F_LARGE)
     { \
         CCO_CALLS_F_NEXT(symbol, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, \
             MPI_Fint *)); \
-        CCO_CALLS_ENTER; \
+        CCO_CALLS_ENTER(Neighbor_allgather); \
         next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, ierror); \
         const MPI_Fint rc = *ierror; \
         CCO_CALLS_LEAVE(Neighbor_allgather, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0); \
@@ -3512,7 +3512,7 @@ CCO_F_Neighbor_allgather(mpi_neighbor_allgather_f08ts_large_, CCO_F_LARGE)
     { \
         CCO_CALLS_F_NEXT(symbol, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, \
             cco_f, MPI_Fint *)); \
-        CCO_CALLS_ENTER; \
+        CCO_CALLS_ENTER(Neighbor_allgather_init); \
         next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request, \
             ierror); \
         const MPI_Fint rc = *ierror; \
@@ -3539,7 +3539,7 @@ CCO_F_Neighbor_allgather_init(mpi_neighbor_allgather_init_f08ts_large_, CCO_F_LA
     { \
         CCO_CALLS_F_NEXT(symbol, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, \
             MPI_Fint *)); \
-        CCO_CALLS_ENTER; \
+        CCO_CALLS_ENTER(Neighbor_allgatherv); \
         next(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, \
             ierror); \
         const MPI_Fint rc = *ierror; \
@@ -3567,7 +3567,7 @@ CCO_F_Neighbor_allgatherv(mpi_neighbor_allgatherv_f08ts_large_, CCO_F_LARGE)
     { \
         CCO_CALLS_F_NEXT(symbol, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, \
             cco_f, cco_f, MPI_Fint *)); \
-        CCO_CALLS_ENTER; \
+        CCO_CALLS_ENTER(Neighbor_allgatherv_init); \
         next(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info, \
             request, ierror); \
         const MPI_Fint rc = *ierror; \
@@ -3595,7 +3595,7 @@ CCO_F_Neighbor_allgatherv_init(mpi_neighbor_allgatherv_init_f08ts_large_, CCO_F_
     { \
         CCO_CALLS_F_NEXT(symbol, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, \
             MPI_Fint *)); \
-        CCO_CALLS_ENTER; \
+        CCO_CALLS_ENTER(Neighbor_alltoall); \
         next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, ierror); \
         const MPI_Fint rc = *ierror; \
         CCO_CALLS_LEAVE(Neighbor_alltoall, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0); \
@@ -3622,7 +3622,7 @@ CCO_F_Neighbor_alltoall(mpi_neighbor_alltoall_f08ts_large_, CCO_F_LARGE)
     { \
         CCO_CALLS_F_NEXT(symbol, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, \
             cco_f, MPI_Fint *)); \
-        CCO_CALLS_ENTER; \
+        CCO_CALLS_ENTER(Neighbor_alltoall_init); \
         next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request, \
             ierror); \
         const MPI_Fint rc = *ierror; \
@@ -3651,7 +3651,7 @@ CCO_F_Neighbor_alltoall_init(mpi_neighbor_alltoall_init_f08ts_large_, CCO_F_LARG
     { \
         CCO_CALLS_F_NEXT(symbol, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, \
             cco_f, MPI_Fint *)); \
-        CCO_CALLS_ENTER; \
+        CCO_CALLS_ENTER(Neighbor_alltoallv); \
         next(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, \
             comm, ierror); \
         const MPI_Fint rc = *ierror; \
@@ -3679,7 +3679,7 @@ CCO_F_Neighbor_alltoallv(mpi_neighbor_alltoallv_f08ts_large_, CCO_F_LARGE)
     { \
         CCO_CALLS_F_NEXT(symbol, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, \
             cco_f, cco_f, cco_f, MPI_Fint *)); \
-        CCO_CALLS_ENTER; \
+        CCO_CALLS_ENTER(Neighbor_alltoallv_init); \
         next(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, \
             comm, info, request, ierror); \
         const MPI_Fint rc = *ierror; \
@@ -3708,7 +3708,7 @@ CCO_F_Neighbor_alltoallv_init(mpi_neighbor_alltoallv_init_f08ts_large_, CCO_F_LA
     { \
         CCO_CALLS_F_NEXT(symbol, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, \
             cco_f, MPI_Fint *)); \
-        CCO_CALLS_ENTER; \
+        CCO_CALLS_ENTER(Neighbor_alltoallw); \
         next(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, \
             comm, ierror); \
         const MPI_Fint rc = *ierror; \
@@ -3736,7 +3736,7 @@ CCO_F_Neighbor_alltoallw(mpi_neighbor_alltoallw_f08ts_large_, CCO_F_LARGE)
     { \
         CCO_CALLS_F_NEXT(symbol, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, \
             cco_f, cco_f, cco_f, MPI_Fint *)); \
-        CCO_CALLS_ENTER; \
+        CCO_CALLS_ENTER(Neighbor_alltoallw_init); \
         next(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, \
             comm, info, request, ierror); \
         const MPI_Fint rc = *ierror; \
@@ -3761,7 +3761,7 @@ CCO_F_Neighbor_alltoallw_init(mpi_neighbor_alltoallw_init_f08ts_large_, CCO_F_LA
     { \
         CCO_CALLS_F_NEXT(symbol, (cco_f, cco_f, cco_f, MPI_Fint *)); \
         CCO_CALLS_F_LOOK(1, request); \
-        CCO_CALLS_ENTER; \
+        CCO_CALLS_ENTER(Parrived); \
         next(request, partition, flag, ierror); \
         const MPI_Fint rc = *ierror; \
         CCO_CALLS_LEAVE(Parrived, waited.of, CCO_CALLS_NO_PEER, 0); \
@@ -3781,7 +3781,7 @@ CCO_F_Parrived(mpi_parrived_f08ts_, CCO_F_INT)
     CCO_EXPORT void symbol(cco_f partition, cco_f request, MPI_Fint *ierror) \
     { \
         CCO_CALLS_F_NEXT(symbol, (cco_f, cco_f, MPI_Fint *)); \
-        CCO_CALLS_ENTER; \
+        CCO_CALLS_ENTER(Pready); \
         next(partition, request, ierror); \
         const MPI_Fint rc = *ierror; \
         CCO_CALLS_LEAVE(Pready, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0); \
@@ -3802,7 +3802,7 @@ CCO_F_Pready(mpi_pready_f08ts_, CCO_F_INT)
         MPI_Fint *ierror) \
     { \
         CCO_CALLS_F_NEXT(symbol, (cco_f, cco_f, cco_f, MPI_Fint *)); \
-        CCO_CALLS_ENTER; \
+        CCO_CALLS_ENTER(Pready_list); \
         next(length, array_of_partitions, request, ierror); \
         const MPI_Fint rc = *ierror; \
         CCO_CALLS_LEAVE(Pready_list, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0); \
@@ -3823,7 +3823,7 @@ CCO_F_Pready_list(mpi_pready_list_f08ts_, CCO_F_INT)
         MPI_Fint *ierror) \
     { \
         CCO_CALLS_F_NEXT(symbol, (cco_f, cco_f, cco_f, MPI_Fint *)); \
-        CCO_CALLS_ENTER; \
+        CCO_CALLS_ENTER(Pready_range); \
         next(partition_low, partition_high, request, ierror); \
         const MPI_Fint rc = *ierror; \
         CCO_CALLS_LEAVE(Pready_range, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0); \
@@ -3845,7 +3845,7 @@ CCO_F_Pready_range(mpi_pready_range_f08ts_, CCO_F_INT)
     { \
         CCO_CALLS_F_NEXT(symbol, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, \
             cco_f, MPI_Fint *)); \
-        CCO_CALLS_ENTER; \
+        CCO_CALLS_ENTER(Precv_init); \
         next(buf, partitions, count, datatype, source, tag, comm, info, request, ierror); \
         const MPI_Fint rc = *ierror; \
         CCO_CALLS_LEAVE(Precv_init, CCO_CALLS_OF_MESSAGES, \
@@ -3871,7 +3871,7 @@ CCO_F_Precv_init(mpi_precv_init_f08ts_, CCO_F_INT)
         MPI_Fint *ierror) \
     { \
         CCO_CALLS_F_NEXT(symbol, (cco_f, cco_f, cco_f, cco_f, MPI_Fint *)); \
-        CCO_CALLS_ENTER; \
+        CCO_CALLS_ENTER(Probe); \
         next(source, tag, comm, status, ierror); \
         const MPI_Fint rc = *ierror; \
         CCO_CALLS_LEAVE(Probe, CCO_CALLS_OF_MESSAGES, \
@@ -3895,7 +3895,7 @@ CCO_F_Probe(mpi_probe_f08ts_, CCO_F_INT)
     { \
         CCO_CALLS_F_NEXT(symbol, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, \
             cco_f, MPI_Fint *)); \
-        CCO_CALLS_ENTER; \
+        CCO_CALLS_ENTER(Psend_init); \
         next(buf, partitions, count, datatype, dest, tag, comm, info, request, ierror); \
         const MPI_Fint rc = *ierror; \
         CCO_CALLS_LEAVE(Psend_init, CCO_CALLS_OF_MESSAGES, \
@@ -3924,7 +3924,7 @@ CCO_F_Psend_init(mpi_psend_init_f08ts_, CCO_F_INT)
     { \
         CCO_CALLS_F_NEXT(symbol, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, \
             MPI_Fint *)); \
-        CCO_CALLS_ENTER; \
+        CCO_CALLS_ENTER(Put); \
         next(origin_addr, origin_count, origin_datatype, target_rank, target_disp, \
             target_count, target_datatype, win, ierror); \
         const MPI_Fint rc = *ierror; \
@@ -3953,7 +3953,7 @@ CCO_F_Put(mpi_put_f08ts_large_, CCO_F_LARGE)
     { \
         CCO_CALLS_F_NEXT(symbol, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, \
             cco_f, cco_f, MPI_Fint *)); \
-        CCO_CALLS_ENTER; \
+        CCO_CALLS_ENTER(Raccumulate); \
         next(origin_addr, origin_count, origin_datatype, target_rank, target_disp, \
             target_count, target_datatype, op, win, request, ierror); \
         const MPI_Fint rc = *ierror; \
@@ -3982,7 +3982,7 @@ CCO_F_Raccumulate(mpi_raccumulate_f08ts_large_, CCO_F_LARGE)
     { \
         CCO_CALLS_F_NEXT(symbol, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, \
             MPI_Fint *)); \
-        CCO_CALLS_ENTER; \
+        CCO_CALLS_ENTER(Recv); \
         next(buf, count, datatype, source, tag, comm, status, ierror); \
         const MPI_Fint rc = *ierror; \
         CCO_CALLS_LEAVE(Recv, CCO_CALLS_OF_MESSAGES, \
@@ -4010,7 +4010,7 @@ CCO_F_Recv(mpi_recv_f08ts_large_, CCO_F_LARGE)
     { \
         CCO_CALLS_F_NEXT(symbol, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, \
             MPI_Fint *)); \
-        CCO_CALLS_ENTER; \
+        CCO_CALLS_ENTER(Recv_init); \
         next(buf, count, datatype, source, tag, comm, request, ierror); \
         const MPI_Fint rc = *ierror; \
         CCO_CALLS_LEAVE(Recv_init, CCO_CALLS_OF_MESSAGES, \
@@ -4038,7 +4038,7 @@ CCO_F_Recv_init(mpi_recv_init_f08ts_large_, CCO_F_LARGE)
     { \
         CCO_CALLS_F_NEXT(symbol, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, \
             MPI_Fint *)); \
-        CCO_CALLS_ENTER; \
+        CCO_CALLS_ENTER(Reduce); \
         next(sendbuf, recvbuf, count, datatype, op, root, comm, ierror); \
         const MPI_Fint rc = *ierror; \
         CCO_CALLS_LEAVE(Reduce, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0); \
@@ -4062,7 +4062,7 @@ CCO_F_Reduce(mpi_reduce_f08ts_large_, CCO_F_LARGE)
     { \
         CCO_CALLS_F_NEXT(symbol, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, \
             cco_f, MPI_Fint *)); \
-        CCO_CALLS_ENTER; \
+        CCO_CALLS_ENTER(Reduce_init); \
         next(sendbuf, recvbuf, count, datatype, op, root, comm, info, request, ierror); \
         const MPI_Fint rc = *ierror; \
         CCO_CALLS_LEAVE(Reduce_init, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0); \
@@ -4087,7 +4087,7 @@ CCO_F_Reduce_init(mpi_reduce_init_f08ts_large_, CCO_F_LARGE)
         cco_f op, cco_f comm, MPI_Fint *ierror) \
     { \
         CCO_CALLS_F_NEXT(symbol, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, MPI_Fint *)); \
-        CCO_CALLS_ENTER; \
+        CCO_CALLS_ENTER(Reduce_scatter); \
         next(sendbuf, recvbuf, recvcounts, datatype, op, comm, ierror); \
         const MPI_Fint rc = *ierror; \
         CCO_CALLS_LEAVE(Reduce_scatter, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0); \
@@ -4111,7 +4111,7 @@ CCO_F_Reduce_scatter(mpi_reduce_scatter_f08ts_large_, CCO_F_LARGE)
         cco_f op, cco_f comm, MPI_Fint *ierror) \
     { \
         CCO_CALLS_F_NEXT(symbol, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, MPI_Fint *)); \
-        CCO_CALLS_ENTER; \
+        CCO_CALLS_ENTER(Reduce_scatter_block); \
         next(sendbuf, recvbuf, recvcount, datatype, op, comm, ierror); \
         const MPI_Fint rc = *ierror; \
         CCO_CALLS_LEAVE(Reduce_scatter_block, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0); \
@@ -4136,7 +4136,7 @@ CCO_F_Reduce_scatter_block(mpi_reduce_scatter_block_f08ts_large_, CCO_F_LARGE)
     { \
         CCO_CALLS_F_NEXT(symbol, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, \
             MPI_Fint *)); \
-        CCO_CALLS_ENTER; \
+        CCO_CALLS_ENTER(Reduce_scatter_block_init); \
         next(sendbuf, recvbuf, recvcount, datatype, op, comm, info, request, ierror); \
         const MPI_Fint rc = *ierror; \
         CCO_CALLS_LEAVE(Reduce_scatter_block_init, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, \
@@ -4163,7 +4163,7 @@ CCO_F_Reduce_scatter_block_init(mpi_reduce_scatter_block_init_f08ts_large_, CCO_
     { \
         CCO_CALLS_F_NEXT(symbol, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, \
             MPI_Fint *)); \
-        CCO_CALLS_ENTER; \
+        CCO_CALLS_ENTER(Reduce_scatter_init); \
         next(sendbuf, recvbuf, recvcounts, datatype, op, comm, info, request, ierror); \
         const MPI_Fint rc = *ierror; \
         CCO_CALLS_LEAVE(Reduce_scatter_init, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0); \
@@ -4187,7 +4187,7 @@ CCO_F_Reduce_scatter_init(mpi_reduce_scatter_init_f08ts_large_, CCO_F_LARGE)
     { \
         CCO_CALLS_F_NEXT(symbol, (cco_f, MPI_Fint *)); \
         CCO_CALLS_F_LOOK(1, request); \
-        CCO_CALLS_ENTER; \
+        CCO_CALLS_ENTER(Request_free); \
         next(request, ierror); \
         const MPI_Fint rc = *ierror; \
         CCO_CALLS_LEAVE(Request_free, waited.of, CCO_CALLS_NO_PEER, 0); \
@@ -4208,7 +4208,7 @@ CCO_F_Request_free(mpi_request_free_f08ts_, CCO_F_INT)
     { \
         CCO_CALLS_F_NEXT(symbol, (cco_f, cco_f, cco_f, MPI_Fint *)); \
         CCO_CALLS_F_LOOK(1, request); \
-        CCO_CALLS_ENTER; \
+        CCO_CALLS_ENTER(Request_get_status); \
         next(request, flag, status, ierror); \
         const MPI_Fint rc = *ierror; \
         CCO_CALLS_LEAVE(Request_get_status, waited.of, CCO_CALLS_NO_PEER, 0); \
@@ -4231,7 +4231,7 @@ CCO_F_Request_get_status(mpi_request_get_status_f08ts_, CCO_F_INT)
     { \
         CCO_CALLS_F_NEXT(symbol, (cco_f, cco_f, cco_f, cco_f, MPI_Fint *)); \
         CCO_CALLS_F_LOOK(CCO_F_INT(count), array_of_requests); \
-        CCO_CALLS_ENTER; \
+        CCO_CALLS_ENTER(Request_get_status_all); \
         next(count, array_of_requests, flag, array_of_statuses, ierror); \
         const MPI_Fint rc = *ierror; \
         CCO_CALLS_LEAVE(Request_get_status_all, waited.of, CCO_CALLS_NO_PEER, 0); \
@@ -4255,7 +4255,7 @@ CCO_F_Request_get_status_all(mpi_request_get_status_all_f08ts_, CCO_F_INT)
     { \
         CCO_CALLS_F_NEXT(symbol, (cco_f, cco_f, cco_f, cco_f, cco_f, MPI_Fint *)); \
         CCO_CALLS_F_LOOK(CCO_F_INT(count), array_of_requests); \
-        CCO_CALLS_ENTER; \
+        CCO_CALLS_ENTER(Request_get_status_any); \
         next(count, array_of_requests, index, flag, status, ierror); \
         const MPI_Fint rc = *ierror; \
         CCO_CALLS_LEAVE(Request_get_status_any, waited.of, CCO_CALLS_NO_PEER, 0); \
@@ -4279,7 +4279,7 @@ CCO_F_Request_get_status_any(mpi_request_get_status_any_f08ts_, CCO_F_INT)
     { \
         CCO_CALLS_F_NEXT(symbol, (cco_f, cco_f, cco_f, cco_f, cco_f, MPI_Fint *)); \
         CCO_CALLS_F_LOOK((*(const MPI_Fint *)incount), array_of_requests); \
-        CCO_CALLS_ENTER; \
+        CCO_CALLS_ENTER(Request_get_status_some); \
         next(incount, array_of_requests, outcount, array_of_indices, array_of_statuses, \
             ierror); \
         const MPI_Fint rc = *ierror; \
@@ -4306,7 +4306,7 @@ CCO_F_Request_get_status_some(mpi_request_get_status_some_f08ts_, CCO_F_INT)
     { \
         CCO_CALLS_F_NEXT(symbol, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, \
             cco_f, MPI_Fint *)); \
-        CCO_CALLS_ENTER; \
+        CCO_CALLS_ENTER(Rget); \
         next(origin_addr, origin_count, origin_datatype, target_rank, target_disp, \
             target_count, target_datatype, win, request, ierror); \
         const MPI_Fint rc = *ierror; \
@@ -4339,7 +4339,7 @@ CCO_F_Rget(mpi_rget_f08ts_large_, CCO_F_LARGE)
     { \
         CCO_CALLS_F_NEXT(symbol, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, \
             cco_f, cco_f, cco_f, cco_f, cco_f, MPI_Fint *)); \
-        CCO_CALLS_ENTER; \
+        CCO_CALLS_ENTER(Rget_accumulate); \
         next(origin_addr, origin_count, origin_datatype, result_addr, result_count, \
             result_datatype, target_rank, target_disp, target_count, target_datatype, op, win, \
             request, ierror); \
@@ -4372,7 +4372,7 @@ CCO_F_Rget_accumulate(mpi_rget_accumulate_f08ts_large_, CCO_F_LARGE)
     { \
         CCO_CALLS_F_NEXT(symbol, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, \
             cco_f, MPI_Fint *)); \
-        CCO_CALLS_ENTER; \
+        CCO_CALLS_ENTER(Rput); \
         next(origin_addr, origin_count, origin_datatype, target_rank, target_disp, \
             target_count, target_datatype, win, request, ierror); \
         const MPI_Fint rc = *ierror; \
@@ -4400,7 +4400,7 @@ CCO_F_Rput(mpi_rput_f08ts_large_, CCO_F_LARGE)
         cco_f comm, MPI_Fint *ierror) \
     { \
         CCO_CALLS_F_NEXT(symbol, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, MPI_Fint *)); \
-        CCO_CALLS_ENTER; \
+        CCO_CALLS_ENTER(Rsend); \
         next(buf, count, datatype, dest, tag, comm, ierror); \
         const MPI_Fint rc = *ierror; \
         CCO_CALLS_LEAVE(Rsend, CCO_CALLS_OF_MESSAGES, \
@@ -4428,7 +4428,7 @@ CCO_F_Rsend(mpi_rsend_f08ts_large_, CCO_F_LARGE)
     { \
         CCO_CALLS_F_NEXT(symbol, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, \
             MPI_Fint *)); \
-        CCO_CALLS_ENTER; \
+        CCO_CALLS_ENTER(Rsend_init); \
         next(buf, count, datatype, dest, tag, comm, request, ierror); \
         const MPI_Fint rc = *ierror; \
         CCO_CALLS_LEAVE(Rsend_init, CCO_CALLS_OF_MESSAGES, \
@@ -4456,7 +4456,7 @@ CCO_F_Rsend_init(mpi_rsend_init_f08ts_large_, CCO_F_LARGE)
         cco_f op, cco_f comm, MPI_Fint *ierror) \
     { \
         CCO_CALLS_F_NEXT(symbol, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, MPI_Fint *)); \
-        CCO_CALLS_ENTER; \
+        CCO_CALLS_ENTER(Scan); \
         next(sendbuf, recvbuf, count, datatype, op, comm, ierror); \
         const MPI_Fint rc = *ierror; \
         CCO_CALLS_LEAVE(Scan, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0); \
@@ -4480,7 +4480,7 @@ CCO_F_Scan(mpi_scan_f08ts_large_, CCO_F_LARGE)
     { \
         CCO_CALLS_F_NEXT(symbol, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, \
             MPI_Fint *)); \
-        CCO_CALLS_ENTER; \
+        CCO_CALLS_ENTER(Scan_init); \
         next(sendbuf, recvbuf, count, datatype, op, comm, info, request, ierror); \
         const MPI_Fint rc = *ierror; \
         CCO_CALLS_LEAVE(Scan_init, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0); \
@@ -4506,7 +4506,7 @@ CCO_F_Scan_init(mpi_scan_init_f08ts_large_, CCO_F_LARGE)
     { \
         CCO_CALLS_F_NEXT(symbol, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, \
             MPI_Fint *)); \
-        CCO_CALLS_ENTER; \
+        CCO_CALLS_ENTER(Scatter); \
         next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, ierror); \
         const MPI_Fint rc = *ierror; \
         CCO_CALLS_LEAVE(Scatter, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0); \
@@ -4533,7 +4533,7 @@ CCO_F_Scatter(mpi_scatter_f08ts_large_, CCO_F_LARGE)
     { \
         CCO_CALLS_F_NEXT(symbol, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, \
             cco_f, cco_f, MPI_Fint *)); \
-        CCO_CALLS_ENTER; \
+        CCO_CALLS_ENTER(Scatter_init); \
         next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, \
             request, ierror); \
         const MPI_Fint rc = *ierror; \
@@ -4562,7 +4562,7 @@ CCO_F_Scatter_init(mpi_scatter_init_f08ts_large_, CCO_F_LARGE)
     { \
         CCO_CALLS_F_NEXT(symbol, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, \
             cco_f, MPI_Fint *)); \
-        CCO_CALLS_ENTER; \
+        CCO_CALLS_ENTER(Scatterv); \
         next(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, \
             ierror); \
         const MPI_Fint rc = *ierror; \
@@ -4590,7 +4590,7 @@ CCO_F_Scatterv(mpi_scatterv_f08ts_large_, CCO_F_LARGE)
     { \
         CCO_CALLS_F_NEXT(symbol, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, \
             cco_f, cco_f, cco_f, MPI_Fint *)); \
-        CCO_CALLS_ENTER; \
+        CCO_CALLS_ENTER(Scatterv_init); \
         next(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, \
             info, request, ierror); \
         const MPI_Fint rc = *ierror; \
@@ -4616,7 +4616,7 @@ CCO_F_Scatterv_init(mpi_scatterv_init_f08ts_large_, CCO_F_LARGE)
         cco_f comm, MPI_Fint *ierror) \
     { \
         CCO_CALLS_F_NEXT(symbol, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, MPI_Fint *)); \
-        CCO_CALLS_ENTER; \
+        CCO_CALLS_ENTER(Send); \
         next(buf, count, datatype, dest, tag, comm, ierror); \
         const MPI_Fint rc = *ierror; \
         CCO_CALLS_LEAVE(Send, CCO_CALLS_OF_MESSAGES, \
@@ -4644,7 +4644,7 @@ CCO_F_Send(mpi_send_f08ts_large_, CCO_F_LARGE)
     { \
         CCO_CALLS_F_NEXT(symbol, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, \
             MPI_Fint *)); \
-        CCO_CALLS_ENTER; \
+        CCO_CALLS_ENTER(Send_init); \
         next(buf, count, datatype, dest, tag, comm, request, ierror); \
         const MPI_Fint rc = *ierror; \
         CCO_CALLS_LEAVE(Send_init, CCO_CALLS_OF_MESSAGES, \
@@ -4674,7 +4674,7 @@ CCO_F_Send_init(mpi_send_init_f08ts_large_, CCO_F_LARGE)
     { \
         CCO_CALLS_F_NEXT(symbol, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, \
             cco_f, cco_f, cco_f, cco_f, MPI_Fint *)); \
-        CCO_CALLS_ENTER; \
+        CCO_CALLS_ENTER(Sendrecv); \
         next(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, \
             source, recvtag, comm, status, ierror); \
         const MPI_Fint rc = *ierror; \
@@ -4704,7 +4704,7 @@ CCO_F_Sendrecv(mpi_sendrecv_f08ts_large_, CCO_F_LARGE)
     { \
         CCO_CALLS_F_NEXT(symbol, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, \
             cco_f, MPI_Fint *)); \
-        CCO_CALLS_ENTER; \
+        CCO_CALLS_ENTER(Sendrecv_replace); \
         next(buf, count, datatype, dest, sendtag, source, recvtag, comm, status, ierror); \
         const MPI_Fint rc = *ierror; \
         CCO_CALLS_LEAVE(Sendrecv_replace, CCO_CALLS_OF_MESSAGES, \
@@ -4730,7 +4730,7 @@ CCO_F_Sendrecv_replace(mpi_sendrecv_replace_f08ts_large_, CCO_F_LARGE)
     CCO_EXPORT void symbol(cco_f session, cco_f buffer, cco_f size, MPI_Fint *ierror) \
     { \
         CCO_CALLS_F_NEXT(symbol, (cco_f, cco_f, cco_f, MPI_Fint *)); \
-        CCO_CALLS_ENTER; \
+        CCO_CALLS_ENTER(Session_attach_buffer); \
         next(session, buffer, size, ierror); \
         const MPI_Fint rc = *ierror; \
         CCO_CALLS_LEAVE(Session_attach_buffer, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0); \
@@ -4751,7 +4751,7 @@ CCO_F_Session_attach_buffer(mpi_session_attach_buffer_f08ts_large_, CCO_F_LARGE)
     CCO_EXPORT void symbol(cco_f session, cco_f buffer_addr, cco_f size, MPI_Fint *ierror) \
     { \
         CCO_CALLS_F_NEXT(symbol, (cco_f, cco_f, cco_f, MPI_Fint *)); \
-        CCO_CALLS_ENTER; \
+        CCO_CALLS_ENTER(Session_detach_buffer); \
         next(session, buffer_addr, size, ierror); \
         const MPI_Fint rc = *ierror; \
         CCO_CALLS_LEAVE(Session_detach_buffer, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0); \
@@ -4772,7 +4772,7 @@ CCO_F_Session_detach_buffer(mpi_session_detach_buffer_f08ts_large_, CCO_F_LARGE)
     CCO_EXPORT void symbol(cco_f session, MPI_Fint *ierror) \
     { \
         CCO_CALLS_F_NEXT(symbol, (cco_f, MPI_Fint *)); \
-        CCO_CALLS_ENTER; \
+        CCO_CALLS_ENTER(Session_finalize); \
         next(session, ierror); \
         const MPI_Fint rc = *ierror; \
         CCO_CALLS_LEAVE(Session_finalize, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0); \
@@ -4791,7 +4791,7 @@ CCO_F_Session_finalize(mpi_session_finalize_f08ts_, CCO_F_INT)
     CCO_EXPORT void symbol(cco_f session, MPI_Fint *ierror) \
     { \
         CCO_CALLS_F_NEXT(symbol, (cco_f, MPI_Fint *)); \
-        CCO_CALLS_ENTER; \
+        CCO_CALLS_ENTER(Session_flush_buffer); \
         next(session, ierror); \
         const MPI_Fint rc = *ierror; \
         CCO_CALLS_LEAVE(Session_flush_buffer, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0); \
@@ -4810,7 +4810,7 @@ CCO_F_Session_flush_buffer(mpi_session_flush_buffer_f08ts_, CCO_F_INT)
     CCO_EXPORT void symbol(cco_f session, cco_f request, MPI_Fint *ierror) \
     { \
         CCO_CALLS_F_NEXT(symbol, (cco_f, cco_f, MPI_Fint *)); \
-        CCO_CALLS_ENTER; \
+        CCO_CALLS_ENTER(Session_iflush_buffer); \
         next(session, request, ierror); \
         const MPI_Fint rc = *ierror; \
         CCO_CALLS_LEAVE(Session_iflush_buffer, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0); \
@@ -4829,7 +4829,7 @@ CCO_F_Session_iflush_buffer(mpi_session_iflush_buffer_f08ts_, CCO_F_INT)
     CCO_EXPORT void symbol(cco_f info, cco_f errhandler, cco_f session, MPI_Fint *ierror) \
     { \
         CCO_CALLS_F_NEXT(symbol, (cco_f, cco_f, cco_f, MPI_Fint *)); \
-        CCO_CALLS_ENTER; \
+        CCO_CALLS_ENTER(Session_init); \
         next(info, errhandler, session, ierror); \
         const MPI_Fint rc = *ierror; \
         CCO_CALLS_LEAVE(Session_init, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0); \
@@ -4850,7 +4850,7 @@ CCO_F_Session_init(mpi_session_init_f08ts_, CCO_F_INT)
         cco_f comm, MPI_Fint *ierror) \
     { \
         CCO_CALLS_F_NEXT(symbol, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, MPI_Fint *)); \
-        CCO_CALLS_ENTER; \
+        CCO_CALLS_ENTER(Ssend); \
         next(buf, count, datatype, dest, tag, comm, ierror); \
         const MPI_Fint rc = *ierror; \
         CCO_CALLS_LEAVE(Ssend, CCO_CALLS_OF_MESSAGES, \
@@ -4878,7 +4878,7 @@ CCO_F_Ssend(mpi_ssend_f08ts_large_, CCO_F_LARGE)
     { \
         CCO_CALLS_F_NEXT(symbol, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, \
             MPI_Fint *)); \
-        CCO_CALLS_ENTER; \
+        CCO_CALLS_ENTER(Ssend_init); \
         next(buf, count, datatype, dest, tag, comm, request, ierror); \
         const MPI_Fint rc = *ierror; \
         CCO_CALLS_LEAVE(Ssend_init, CCO_CALLS_OF_MESSAGES, \
@@ -4904,7 +4904,7 @@ CCO_F_Ssend_init(mpi_ssend_init_f08ts_large_, CCO_F_LARGE)
     CCO_EXPORT void symbol(cco_f request, MPI_Fint *ierror) \
     { \
         CCO_CALLS_F_NEXT(symbol, (cco_f, MPI_Fint *)); \
-        CCO_CALLS_ENTER; \
+        CCO_CALLS_ENTER(Start); \
         next(request, ierror); \
         const MPI_Fint rc = *ierror; \
         CCO_CALLS_LEAVE(Start, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0); \
@@ -4923,7 +4923,7 @@ CCO_F_Start(mpi_start_f08ts_, CCO_F_INT)
     CCO_EXPORT void symbol(cco_f count, cco_f array_of_requests, MPI_Fint *ierror) \
     { \
         CCO_CALLS_F_NEXT(symbol, (cco_f, cco_f, MPI_Fint *)); \
-        CCO_CALLS_ENTER; \
+        CCO_CALLS_ENTER(Startall); \
         next(count, array_of_requests, ierror); \
         const MPI_Fint rc = *ierror; \
         CCO_CALLS_LEAVE(Startall, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0); \
@@ -4943,7 +4943,7 @@ CCO_F_Startall(mpi_startall_f08ts_, CCO_F_INT)
     { \
         CCO_CALLS_F_NEXT(symbol, (cco_f, cco_f, cco_f, MPI_Fint *)); \
         CCO_CALLS_F_LOOK(1, request); \
-        CCO_CALLS_ENTER; \
+        CCO_CALLS_ENTER(Test); \
         next(request, flag, status, ierror); \
         const MPI_Fint rc = *ierror; \
         CCO_CALLS_LEAVE(Test, waited.of, CCO_CALLS_NO_PEER, 0); \
@@ -4966,7 +4966,7 @@ CCO_F_Test(mpi_test_f08ts_, CCO_F_INT)
     { \
         CCO_CALLS_F_NEXT(symbol, (cco_f, cco_f, cco_f, cco_f, MPI_Fint *)); \
         CCO_CALLS_F_LOOK(CCO_F_INT(count), array_of_requests); \
-        CCO_CALLS_ENTER; \
+        CCO_CALLS_ENTER(Testall); \
         next(count, array_of_requests, flag, array_of_statuses, ierror); \
         const MPI_Fint rc = *ierror; \
         CCO_CALLS_LEAVE(Testall, waited.of, CCO_CALLS_NO_PEER, 0); \
@@ -4989,7 +4989,7 @@ CCO_F_Testall(mpi_testall_f08ts_, CCO_F_INT)
     { \
         CCO_CALLS_F_NEXT(symbol, (cco_f, cco_f, cco_f, cco_f, cco_f, MPI_Fint *)); \
         CCO_CALLS_F_LOOK(CCO_F_INT(count), array_of_requests); \
-        CCO_CALLS_ENTER; \
+        CCO_CALLS_ENTER(Testany); \
         next(count, array_of_requests, index, flag, status, ierror); \
         const MPI_Fint rc = *ierror; \
         CCO_CALLS_LEAVE(Testany, waited.of, CCO_CALLS_NO_PEER, 0); \
@@ -5012,7 +5012,7 @@ CCO_F_Testany(mpi_testany_f08ts_, CCO_F_INT)
     { \
         CCO_CALLS_F_NEXT(symbol, (cco_f, cco_f, cco_f, cco_f, cco_f, MPI_Fint *)); \
         CCO_CALLS_F_LOOK((*(const MPI_Fint *)incount), array_of_requests); \
-        CCO_CALLS_ENTER; \
+        CCO_CALLS_ENTER(Testsome); \
         next(incount, array_of_requests, outcount, array_of_indices, array_of_statuses, \
             ierror); \
         const MPI_Fint rc = *ierror; \
@@ -5034,7 +5034,7 @@ CCO_F_Testsome(mpi_testsome_f08ts_, CCO_F_INT)
     { \
         CCO_CALLS_F_NEXT(symbol, (cco_f, cco_f, MPI_Fint *)); \
         CCO_CALLS_F_LOOK(1, request); \
-        CCO_CALLS_ENTER; \
+        CCO_CALLS_ENTER(Wait); \
         next(request, status, ierror); \
         const MPI_Fint rc = *ierror; \
         CCO_CALLS_LEAVE(Wait, waited.of, CCO_CALLS_NO_PEER, 0); \
@@ -5057,7 +5057,7 @@ CCO_F_Wait(mpi_wait_f08ts_, CCO_F_INT)
     { \
         CCO_CALLS_F_NEXT(symbol, (cco_f, cco_f, cco_f, MPI_Fint *)); \
         CCO_CALLS_F_LOOK(CCO_F_INT(count), array_of_requests); \
-        CCO_CALLS_ENTER; \
+        CCO_CALLS_ENTER(Waitall); \
         next(count, array_of_requests, array_of_statuses, ierror); \
         const MPI_Fint rc = *ierror; \
         CCO_CALLS_LEAVE(Waitall, waited.of, CCO_CALLS_NO_PEER, 0); \
@@ -5080,7 +5080,7 @@ CCO_F_Waitall(mpi_waitall_f08ts_, CCO_F_INT)
     { \
         CCO_CALLS_F_NEXT(symbol, (cco_f, cco_f, cco_f, cco_f, MPI_Fint *)); \
         CCO_CALLS_F_LOOK(CCO_F_INT(count), array_of_requests); \
-        CCO_CALLS_ENTER; \
+        CCO_CALLS_ENTER(Waitany); \
         next(count, array_of_requests, index, status, ierror); \
         const MPI_Fint rc = *ierror; \
         CCO_CALLS_LEAVE(Waitany, waited.of, CCO_CALLS_NO_PEER, 0); \
@@ -5103,7 +5103,7 @@ CCO_F_Waitany(mpi_waitany_f08ts_, CCO_F_INT)
     { \
         CCO_CALLS_F_NEXT(symbol, (cco_f, cco_f, cco_f, cco_f, cco_f, MPI_Fint *)); \
         CCO_CALLS_F_LOOK((*(const MPI_Fint *)incount), array_of_requests); \
-        CCO_CALLS_ENTER; \
+        CCO_CALLS_ENTER(Waitsome); \
         next(incount, array_of_requests, outcount, array_of_indices, array_of_statuses, \
             ierror); \
         const MPI_Fint rc = *ierror; \
@@ -5126,7 +5126,7 @@ CCO_F_Waitsome(mpi_waitsome_f08ts_, CCO_F_INT)
         cco_f win, MPI_Fint *ierror) \
     { \
         CCO_CALLS_F_NEXT(symbol, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, MPI_Fint *)); \
-        CCO_CALLS_ENTER; \
+        CCO_CALLS_ENTER(Win_allocate); \
         next(size, disp_unit, info, comm, baseptr, win, ierror); \
         const MPI_Fint rc = *ierror; \
         CCO_CALLS_LEAVE(Win_allocate, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0); \
@@ -5152,7 +5152,7 @@ CCO_F_Win_allocate(mpi_win_allocate_f08ts_large_, CCO_F_LARGE)
         cco_f win, MPI_Fint *ierror) \
     { \
         CCO_CALLS_F_NEXT(symbol, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, MPI_Fint *)); \
-        CCO_CALLS_ENTER; \
+        CCO_CALLS_ENTER(Win_allocate_shared); \
         next(size, disp_unit, info, comm, baseptr, win, ierror); \
         const MPI_Fint rc = *ierror; \
         CCO_CALLS_LEAVE(Win_allocate_shared, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0); \
@@ -5177,7 +5177,7 @@ CCO_F_Win_allocate_shared(mpi_win_allocate_shared_f08ts_large_, CCO_F_LARGE)
     CCO_EXPORT void symbol(cco_f win, MPI_Fint *ierror) \
     { \
         CCO_CALLS_F_NEXT(symbol, (cco_f, MPI_Fint *)); \
-        CCO_CALLS_ENTER; \
+        CCO_CALLS_ENTER(Win_complete); \
         next(win, ierror); \
         const MPI_Fint rc = *ierror; \
         CCO_CALLS_LEAVE(Win_complete, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0); \
@@ -5198,7 +5198,7 @@ CCO_F_Win_complete(mpi_win_complete_f08ts_, CCO_F_INT)
         cco_f win, MPI_Fint *ierror) \
     { \
         CCO_CALLS_F_NEXT(symbol, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, MPI_Fint *)); \
-        CCO_CALLS_ENTER; \
+        CCO_CALLS_ENTER(Win_create); \
         next(base, size, disp_unit, info, comm, win, ierror); \
         const MPI_Fint rc = *ierror; \
         CCO_CALLS_LEAVE(Win_create, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0); \
@@ -5219,7 +5219,7 @@ CCO_F_Win_create(mpi_win_create_f08ts_large_, CCO_F_LARGE)
     CCO_EXPORT void symbol(cco_f info, cco_f comm, cco_f win, MPI_Fint *ierror) \
     { \
         CCO_CALLS_F_NEXT(symbol, (cco_f, cco_f, cco_f, MPI_Fint *)); \
-        CCO_CALLS_ENTER; \
+        CCO_CALLS_ENTER(Win_create_dynamic); \
         next(info, comm, win, ierror); \
         const MPI_Fint rc = *ierror; \
         CCO_CALLS_LEAVE(Win_create_dynamic, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0); \
@@ -5238,7 +5238,7 @@ CCO_F_Win_create_dynamic(mpi_win_create_dynamic_f08ts_, CCO_F_INT)
     CCO_EXPORT void symbol(cco_f assert, cco_f win, MPI_Fint *ierror) \
     { \
         CCO_CALLS_F_NEXT(symbol, (cco_f, cco_f, MPI_Fint *)); \
-        CCO_CALLS_ENTER; \
+        CCO_CALLS_ENTER(Win_fence); \
         next(assert, win, ierror); \
         const MPI_Fint rc = *ierror; \
         CCO_CALLS_LEAVE(Win_fence, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0); \
@@ -5257,7 +5257,7 @@ CCO_F_Win_fence(mpi_win_fence_f08ts_, CCO_F_INT)
     CCO_EXPORT void symbol(cco_f rank, cco_f win, MPI_Fint *ierror) \
     { \
         CCO_CALLS_F_NEXT(symbol, (cco_f, cco_f, MPI_Fint *)); \
-        CCO_CALLS_ENTER; \
+        CCO_CALLS_ENTER(Win_flush); \
         next(rank, win, ierror); \
         const MPI_Fint rc = *ierror; \
         CCO_CALLS_LEAVE(Win_flush, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0); \
@@ -5276,7 +5276,7 @@ CCO_F_Win_flush(mpi_win_flush_f08ts_, CCO_F_INT)
     CCO_EXPORT void symbol(cco_f win, MPI_Fint *ierror) \
     { \
         CCO_CALLS_F_NEXT(symbol, (cco_f, MPI_Fint *)); \
-        CCO_CALLS_ENTER; \
+        CCO_CALLS_ENTER(Win_flush_all); \
         next(win, ierror); \
         const MPI_Fint rc = *ierror; \
         CCO_CALLS_LEAVE(Win_flush_all, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0); \
@@ -5295,7 +5295,7 @@ CCO_F_Win_flush_all(mpi_win_flush_all_f08ts_, CCO_F_INT)
     CCO_EXPORT void symbol(cco_f rank, cco_f win, MPI_Fint *ierror) \
     { \
         CCO_CALLS_F_NEXT(symbol, (cco_f, cco_f, MPI_Fint *)); \
-        CCO_CALLS_ENTER; \
+        CCO_CALLS_ENTER(Win_flush_local); \
         next(rank, win, ierror); \
         const MPI_Fint rc = *ierror; \
         CCO_CALLS_LEAVE(Win_flush_local, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0); \
@@ -5314,7 +5314,7 @@ CCO_F_Win_flush_local(mpi_win_flush_local_f08ts_, CCO_F_INT)
     CCO_EXPORT void symbol(cco_f win, MPI_Fint *ierror) \
     { \
         CCO_CALLS_F_NEXT(symbol, (cco_f, MPI_Fint *)); \
-        CCO_CALLS_ENTER; \
+        CCO_CALLS_ENTER(Win_flush_local_all); \
         next(win, ierror); \
         const MPI_Fint rc = *ierror; \
         CCO_CALLS_LEAVE(Win_flush_local_all, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0); \
@@ -5333,7 +5333,7 @@ CCO_F_Win_flush_local_all(mpi_win_flush_local_all_f08ts_, CCO_F_INT)
     CCO_EXPORT void symbol(cco_f win, MPI_Fint *ierror) \
     { \
         CCO_CALLS_F_NEXT(symbol, (cco_f, MPI_Fint *)); \
-        CCO_CALLS_ENTER; \
+        CCO_CALLS_ENTER(Win_free); \
         next(win, ierror); \
         const MPI_Fint rc = *ierror; \
         CCO_CALLS_LEAVE(Win_free, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0); \
@@ -5354,7 +5354,7 @@ CCO_F_Win_free(mpi_win_free_f08ts_, CCO_F_INT)
         MPI_Fint *ierror) \
     { \
         CCO_CALLS_F_NEXT(symbol, (cco_f, cco_f, cco_f, cco_f, MPI_Fint *)); \
-        CCO_CALLS_ENTER; \
+        CCO_CALLS_ENTER(Win_lock); \
         next(lock_type, rank, assert, win, ierror); \
         const MPI_Fint rc = *ierror; \
         CCO_CALLS_LEAVE(Win_lock, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0); \
@@ -5373,7 +5373,7 @@ CCO_F_Win_lock(mpi_win_lock_f08ts_, CCO_F_INT)
     CCO_EXPORT void symbol(cco_f assert, cco_f win, MPI_Fint *ierror) \
     { \
         CCO_CALLS_F_NEXT(symbol, (cco_f, cco_f, MPI_Fint *)); \
-        CCO_CALLS_ENTER; \
+        CCO_CALLS_ENTER(Win_lock_all); \
         next(assert, win, ierror); \
         const MPI_Fint rc = *ierror; \
         CCO_CALLS_LEAVE(Win_lock_all, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0); \
@@ -5392,7 +5392,7 @@ CCO_F_Win_lock_all(mpi_win_lock_all_f08ts_, CCO_F_INT)
     CCO_EXPORT void symbol(cco_f group, cco_f assert, cco_f win, MPI_Fint *ierror) \
     { \
         CCO_CALLS_F_NEXT(symbol, (cco_f, cco_f, cco_f, MPI_Fint *)); \
-        CCO_CALLS_ENTER; \
+        CCO_CALLS_ENTER(Win_post); \
         next(group, assert, win, ierror); \
         const MPI_Fint rc = *ierror; \
         CCO_CALLS_LEAVE(Win_post, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0); \
@@ -5411,7 +5411,7 @@ CCO_F_Win_post(mpi_win_post_f08ts_, CCO_F_INT)
     CCO_EXPORT void symbol(cco_f win, cco_f info, MPI_Fint *ierror) \
     { \
         CCO_CALLS_F_NEXT(symbol, (cco_f, cco_f, MPI_Fint *)); \
-        CCO_CALLS_ENTER; \
+        CCO_CALLS_ENTER(Win_set_info); \
         next(win, info, ierror); \
         const MPI_Fint rc = *ierror; \
         CCO_CALLS_LEAVE(Win_set_info, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0); \
@@ -5430,7 +5430,7 @@ CCO_F_Win_set_info(mpi_win_set_info_f08ts_, CCO_F_INT)
     CCO_EXPORT void symbol(cco_f group, cco_f assert, cco_f win, MPI_Fint *ierror) \
     { \
         CCO_CALLS_F_NEXT(symbol, (cco_f, cco_f, cco_f, MPI_Fint *)); \
-        CCO_CALLS_ENTER; \
+        CCO_CALLS_ENTER(Win_start); \
         next(group, assert, win, ierror); \
         const MPI_Fint rc = *ierror; \
         CCO_CALLS_LEAVE(Win_start, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0); \
@@ -5449,7 +5449,7 @@ CCO_F_Win_start(mpi_win_start_f08ts_, CCO_F_INT)
     CCO_EXPORT void symbol(cco_f win, MPI_Fint *ierror) \
     { \
         CCO_CALLS_F_NEXT(symbol, (cco_f, MPI_Fint *)); \
-        CCO_CALLS_ENTER; \
+        CCO_CALLS_ENTER(Win_sync); \
         next(win, ierror); \
         const MPI_Fint rc = *ierror; \
         CCO_CALLS_LEAVE(Win_sync, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0); \
@@ -5468,7 +5468,7 @@ CCO_F_Win_sync(mpi_win_sync_f08ts_, CCO_F_INT)
     CCO_EXPORT void symbol(cco_f win, cco_f flag, MPI_Fint *ierror) \
     { \
         CCO_CALLS_F_NEXT(symbol, (cco_f, cco_f, MPI_Fint *)); \
-        CCO_CALLS_ENTER; \
+        CCO_CALLS_ENTER(Win_test); \
         next(win, flag, ierror); \
         const MPI_Fint rc = *ierror; \
         CCO_CALLS_LEAVE(Win_test, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0); \
@@ -5487,7 +5487,7 @@ CCO_F_Win_test(mpi_win_test_f08ts_, CCO_F_INT)
     CCO_EXPORT void symbol(cco_f rank, cco_f win, MPI_Fint *ierror) \
     { \
         CCO_CALLS_F_NEXT(symbol, (cco_f, cco_f, MPI_Fint *)); \
-        CCO_CALLS_ENTER; \
+        CCO_CALLS_ENTER(Win_unlock); \
         next(rank, win, ierror); \
         const MPI_Fint rc = *ierror; \
         CCO_CALLS_LEAVE(Win_unlock, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0); \
@@ -5506,7 +5506,7 @@ CCO_F_Win_unlock(mpi_win_unlock_f08ts_, CCO_F_INT)
     CCO_EXPORT void symbol(cco_f win, MPI_Fint *ierror) \
     { \
         CCO_CALLS_F_NEXT(symbol, (cco_f, MPI_Fint *)); \
-        CCO_CALLS_ENTER; \
+        CCO_CALLS_ENTER(Win_unlock_all); \
         next(win, ierror); \
         const MPI_Fint rc = *ierror; \
         CCO_CALLS_LEAVE(Win_unlock_all, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0); \
@@ -5525,7 +5525,7 @@ CCO_F_Win_unlock_all(mpi_win_unlock_all_f08ts_, CCO_F_INT)
     CCO_EXPORT void symbol(cco_f win, MPI_Fint *ierror) \
     { \
         CCO_CALLS_F_NEXT(symbol, (cco_f, MPI_Fint *)); \
-        CCO_CALLS_ENTER; \
+        CCO_CALLS_ENTER(Win_wait); \
         next(win, ierror); \
         const MPI_Fint rc = *ierror; \
         CCO_CALLS_LEAVE(Win_wait, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0); \

@@ -8,7 +8,7 @@
 CCO_EXPORT int CRESTA_Barrier(MPI_Comm comm)
 {
     CCO_CALLS_NEXT_OF(CRESTA_Barrier, &CRESTA_Barrier);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Barrier);
     const int rc = next(comm);
     CCO_CALLS_LEAVE(Barrier, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     return rc;
@@ -17,7 +17,7 @@ CCO_EXPORT int CRESTA_Barrier(MPI_Comm comm)
 CCO_EXPORT int CRESTA_Bcast(void *buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm)
 {
     CCO_CALLS_NEXT_OF(CRESTA_Bcast, &CRESTA_Bcast);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Bcast);
     const int rc = next(buffer, count, datatype, root, comm);
     CCO_CALLS_LEAVE(Bcast, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     return rc;
@@ -27,7 +27,7 @@ CCO_EXPORT int CRESTA_Gather(const void *sendbuf, int sendcount, MPI_Datatype se
     void *recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm)
 {
     CCO_CALLS_NEXT_OF(CRESTA_Gather, &CRESTA_Gather);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Gather);
     const int rc = next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
     CCO_CALLS_LEAVE(Gather, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     return rc;
@@ -38,7 +38,7 @@ CCO_EXPORT int CRESTA_Gatherv(const void *sendbuf, int sendcount, MPI_Datatype s
     MPI_Comm comm)
 {
     CCO_CALLS_NEXT_OF(CRESTA_Gatherv, &CRESTA_Gatherv);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Gatherv);
     const int rc = next(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root,
         comm);
     CCO_CALLS_LEAVE(Gatherv, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -49,7 +49,7 @@ CCO_EXPORT int CRESTA_Scatter(const void *sendbuf, int sendcount, MPI_Datatype s
     void *recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm)
 {
     CCO_CALLS_NEXT_OF(CRESTA_Scatter, &CRESTA_Scatter);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Scatter);
     const int rc = next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
     CCO_CALLS_LEAVE(Scatter, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     return rc;
@@ -60,7 +60,7 @@ CCO_EXPORT int CRESTA_Scatterv(const void *sendbuf, const int sendcounts[], cons
     MPI_Comm comm)
 {
     CCO_CALLS_NEXT_OF(CRESTA_Scatterv, &CRESTA_Scatterv);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Scatterv);
     const int rc = next(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root,
         comm);
     CCO_CALLS_LEAVE(Scatterv, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -71,7 +71,7 @@ CCO_EXPORT int CRESTA_Reduce(const void *sendbuf, void *recvbuf, int count, MPI_
     MPI_Op op, int root, MPI_Comm comm)
 {
     CCO_CALLS_NEXT_OF(CRESTA_Reduce, &CRESTA_Reduce);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Reduce);
     const int rc = next(sendbuf, recvbuf, count, datatype, op, root, comm);
     CCO_CALLS_LEAVE(Reduce, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     return rc;
@@ -81,7 +81,7 @@ CCO_EXPORT int CRESTA_Allgather(const void *sendbuf, int sendcount, MPI_Datatype
     void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm)
 {
     CCO_CALLS_NEXT_OF(CRESTA_Allgather, &CRESTA_Allgather);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Allgather);
     const int rc = next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
     CCO_CALLS_LEAVE(Allgather, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     return rc;
@@ -91,7 +91,7 @@ CCO_EXPORT int CRESTA_Allgatherv(const void *sendbuf, int sendcount, MPI_Datatyp
     void *recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm)
 {
     CCO_CALLS_NEXT_OF(CRESTA_Allgatherv, &CRESTA_Allgatherv);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Allgatherv);
     const int rc = next(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm);
     CCO_CALLS_LEAVE(Allgatherv, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     return rc;
@@ -101,7 +101,7 @@ CCO_EXPORT int CRESTA_Allreduce(const void *sendbuf, void *recvbuf, int count,
     MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
 {
     CCO_CALLS_NEXT_OF(CRESTA_Allreduce, &CRESTA_Allreduce);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Allreduce);
     const int rc = next(sendbuf, recvbuf, count, datatype, op, comm);
     CCO_CALLS_LEAVE(Allreduce, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     return rc;
@@ -111,7 +111,7 @@ CCO_EXPORT int CRESTA_Reduce_scatter(const void *sendbuf, void *recvbuf, const i
     MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
 {
     CCO_CALLS_NEXT_OF(CRESTA_Reduce_scatter, &CRESTA_Reduce_scatter);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Reduce_scatter);
     const int rc = next(sendbuf, recvbuf, recvcounts, datatype, op, comm);
     CCO_CALLS_LEAVE(Reduce_scatter, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     return rc;
@@ -121,7 +121,7 @@ CCO_EXPORT int CRESTA_Reduce_scatter_block(const void *sendbuf, void *recvbuf, i
     MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
 {
     CCO_CALLS_NEXT_OF(CRESTA_Reduce_scatter_block, &CRESTA_Reduce_scatter_block);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Reduce_scatter_block);
     const int rc = next(sendbuf, recvbuf, recvcount, datatype, op, comm);
     CCO_CALLS_LEAVE(Reduce_scatter_block, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     return rc;
@@ -131,7 +131,7 @@ CCO_EXPORT int CRESTA_Alltoall(const void *sendbuf, int sendcount, MPI_Datatype 
     void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm)
 {
     CCO_CALLS_NEXT_OF(CRESTA_Alltoall, &CRESTA_Alltoall);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Alltoall);
     const int rc = next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
     CCO_CALLS_LEAVE(Alltoall, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     return rc;
@@ -142,7 +142,7 @@ CCO_EXPORT int CRESTA_Alltoallv(const void *sendbuf, const int sendcounts[], con
     MPI_Datatype recvtype, MPI_Comm comm)
 {
     CCO_CALLS_NEXT_OF(CRESTA_Alltoallv, &CRESTA_Alltoallv);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Alltoallv);
     const int rc = next(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls,
         recvtype, comm);
     CCO_CALLS_LEAVE(Alltoallv, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -154,7 +154,7 @@ CCO_EXPORT int CRESTA_Alltoallw(const void *sendbuf, const int sendcounts[], con
     const MPI_Datatype recvtypes[], MPI_Comm comm)
 {
     CCO_CALLS_NEXT_OF(CRESTA_Alltoallw, &CRESTA_Alltoallw);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Alltoallw);
     const int rc = next(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls,
         recvtypes, comm);
     CCO_CALLS_LEAVE(Alltoallw, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -165,7 +165,7 @@ CCO_EXPORT int CRESTA_Scan(const void *sendbuf, void *recvbuf, int count, MPI_Da
     MPI_Op op, MPI_Comm comm)
 {
     CCO_CALLS_NEXT_OF(CRESTA_Scan, &CRESTA_Scan);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Scan);
     const int rc = next(sendbuf, recvbuf, count, datatype, op, comm);
     CCO_CALLS_LEAVE(Scan, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     return rc;
@@ -175,7 +175,7 @@ CCO_EXPORT int CRESTA_Exscan(const void *sendbuf, void *recvbuf, int count, MPI_
     MPI_Op op, MPI_Comm comm)
 {
     CCO_CALLS_NEXT_OF(CRESTA_Exscan, &CRESTA_Exscan);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Exscan);
     const int rc = next(sendbuf, recvbuf, count, datatype, op, comm);
     CCO_CALLS_LEAVE(Exscan, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     return rc;
@@ -185,7 +185,7 @@ CCO_EXPORT int CRESTA_Neighbor_allgather(const void *sendbuf, int sendcount, MPI
     void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm)
 {
     CCO_CALLS_NEXT_OF(CRESTA_Neighbor_allgather, &CRESTA_Neighbor_allgather);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Neighbor_allgather);
     const int rc = next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
     CCO_CALLS_LEAVE(Neighbor_allgather, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     return rc;
@@ -195,7 +195,7 @@ CCO_EXPORT int CRESTA_Neighbor_allgatherv(const void *sendbuf, int sendcount, MP
     void *recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm)
 {
     CCO_CALLS_NEXT_OF(CRESTA_Neighbor_allgatherv, &CRESTA_Neighbor_allgatherv);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Neighbor_allgatherv);
     const int rc = next(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm);
     CCO_CALLS_LEAVE(Neighbor_allgatherv, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     return rc;
@@ -205,7 +205,7 @@ CCO_EXPORT int CRESTA_Neighbor_alltoall(const void *sendbuf, int sendcount, MPI_
     void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm)
 {
     CCO_CALLS_NEXT_OF(CRESTA_Neighbor_alltoall, &CRESTA_Neighbor_alltoall);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Neighbor_alltoall);
     const int rc = next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
     CCO_CALLS_LEAVE(Neighbor_alltoall, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     return rc;
@@ -216,7 +216,7 @@ CCO_EXPORT int CRESTA_Neighbor_alltoallv(const void *sendbuf, const int sendcoun
     const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm)
 {
     CCO_CALLS_NEXT_OF(CRESTA_Neighbor_alltoallv, &CRESTA_Neighbor_alltoallv);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Neighbor_alltoallv);
     const int rc = next(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls,
         recvtype, comm);
     CCO_CALLS_LEAVE(Neighbor_alltoallv, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -228,7 +228,7 @@ CCO_EXPORT int CRESTA_Neighbor_alltoallw(const void *sendbuf, const int sendcoun
     const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm)
 {
     CCO_CALLS_NEXT_OF(CRESTA_Neighbor_alltoallw, &CRESTA_Neighbor_alltoallw);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Neighbor_alltoallw);
     const int rc = next(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls,
         recvtypes, comm);
     CCO_CALLS_LEAVE(Neighbor_alltoallw, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -238,7 +238,7 @@ CCO_EXPORT int CRESTA_Neighbor_alltoallw(const void *sendbuf, const int sendcoun
 CCO_EXPORT int CRESTA_Ibarrier(MPI_Comm comm, MPI_Request *request)
 {
     CCO_CALLS_NEXT_OF(CRESTA_Ibarrier, &CRESTA_Ibarrier);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Ibarrier);
     const int rc = next(comm, request);
     CCO_CALLS_LEAVE(Ibarrier, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     CCO_CALLS_BEGUN(*request, COLLECTIVES);
@@ -249,7 +249,7 @@ CCO_EXPORT int CRESTA_Ibcast(void *buffer, int count, MPI_Datatype datatype, int
     MPI_Comm comm, MPI_Request *request)
 {
     CCO_CALLS_NEXT_OF(CRESTA_Ibcast, &CRESTA_Ibcast);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Ibcast);
     const int rc = next(buffer, count, datatype, root, comm, request);
     CCO_CALLS_LEAVE(Ibcast, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     CCO_CALLS_BEGUN(*request, COLLECTIVES);
@@ -261,7 +261,7 @@ CCO_EXPORT int CRESTA_Igather(const void *sendbuf, int sendcount, MPI_Datatype s
     MPI_Request *request)
 {
     CCO_CALLS_NEXT_OF(CRESTA_Igather, &CRESTA_Igather);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Igather);
     const int rc = next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm,
         request);
     CCO_CALLS_LEAVE(Igather, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -274,7 +274,7 @@ CCO_EXPORT int CRESTA_Igatherv(const void *sendbuf, int sendcount, MPI_Datatype 
     MPI_Comm comm, MPI_Request *request)
 {
     CCO_CALLS_NEXT_OF(CRESTA_Igatherv, &CRESTA_Igatherv);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Igatherv);
     const int rc = next(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root,
         comm, request);
     CCO_CALLS_LEAVE(Igatherv, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -287,7 +287,7 @@ CCO_EXPORT int CRESTA_Iscatter(const void *sendbuf, int sendcount, MPI_Datatype 
     MPI_Request *request)
 {
     CCO_CALLS_NEXT_OF(CRESTA_Iscatter, &CRESTA_Iscatter);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Iscatter);
     const int rc = next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm,
         request);
     CCO_CALLS_LEAVE(Iscatter, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -300,7 +300,7 @@ CCO_EXPORT int CRESTA_Iscatterv(const void *sendbuf, const int sendcounts[], con
     MPI_Comm comm, MPI_Request *request)
 {
     CCO_CALLS_NEXT_OF(CRESTA_Iscatterv, &CRESTA_Iscatterv);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Iscatterv);
     const int rc = next(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root,
         comm, request);
     CCO_CALLS_LEAVE(Iscatterv, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -312,7 +312,7 @@ CCO_EXPORT int CRESTA_Ireduce(const void *sendbuf, void *recvbuf, int count, MPI
     MPI_Op op, int root, MPI_Comm comm, MPI_Request *request)
 {
     CCO_CALLS_NEXT_OF(CRESTA_Ireduce, &CRESTA_Ireduce);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Ireduce);
     const int rc = next(sendbuf, recvbuf, count, datatype, op, root, comm, request);
     CCO_CALLS_LEAVE(Ireduce, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     CCO_CALLS_BEGUN(*request, COLLECTIVES);
@@ -323,7 +323,7 @@ CCO_EXPORT int CRESTA_Iallgather(const void *sendbuf, int sendcount, MPI_Datatyp
     void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
 {
     CCO_CALLS_NEXT_OF(CRESTA_Iallgather, &CRESTA_Iallgather);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Iallgather);
     const int rc = next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
     CCO_CALLS_LEAVE(Iallgather, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     CCO_CALLS_BEGUN(*request, COLLECTIVES);
@@ -335,7 +335,7 @@ CCO_EXPORT int CRESTA_Iallgatherv(const void *sendbuf, int sendcount, MPI_Dataty
     MPI_Request *request)
 {
     CCO_CALLS_NEXT_OF(CRESTA_Iallgatherv, &CRESTA_Iallgatherv);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Iallgatherv);
     const int rc = next(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm,
         request);
     CCO_CALLS_LEAVE(Iallgatherv, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -347,7 +347,7 @@ CCO_EXPORT int CRESTA_Iallreduce(const void *sendbuf, void *recvbuf, int count,
     MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request *request)
 {
     CCO_CALLS_NEXT_OF(CRESTA_Iallreduce, &CRESTA_Iallreduce);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Iallreduce);
     const int rc = next(sendbuf, recvbuf, count, datatype, op, comm, request);
     CCO_CALLS_LEAVE(Iallreduce, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     CCO_CALLS_BEGUN(*request, COLLECTIVES);
@@ -358,7 +358,7 @@ CCO_EXPORT int CRESTA_Ireduce_scatter(const void *sendbuf, void *recvbuf, const 
     MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request *request)
 {
     CCO_CALLS_NEXT_OF(CRESTA_Ireduce_scatter, &CRESTA_Ireduce_scatter);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Ireduce_scatter);
     const int rc = next(sendbuf, recvbuf, recvcounts, datatype, op, comm, request);
     CCO_CALLS_LEAVE(Ireduce_scatter, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     CCO_CALLS_BEGUN(*request, COLLECTIVES);
@@ -369,7 +369,7 @@ CCO_EXPORT int CRESTA_Ireduce_scatter_block(const void *sendbuf, void *recvbuf, 
     MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request *request)
 {
     CCO_CALLS_NEXT_OF(CRESTA_Ireduce_scatter_block, &CRESTA_Ireduce_scatter_block);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Ireduce_scatter_block);
     const int rc = next(sendbuf, recvbuf, recvcount, datatype, op, comm, request);
     CCO_CALLS_LEAVE(Ireduce_scatter_block, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     CCO_CALLS_BEGUN(*request, COLLECTIVES);
@@ -380,7 +380,7 @@ CCO_EXPORT int CRESTA_Ialltoall(const void *sendbuf, int sendcount, MPI_Datatype
     void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
 {
     CCO_CALLS_NEXT_OF(CRESTA_Ialltoall, &CRESTA_Ialltoall);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Ialltoall);
     const int rc = next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
     CCO_CALLS_LEAVE(Ialltoall, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     CCO_CALLS_BEGUN(*request, COLLECTIVES);
@@ -392,7 +392,7 @@ CCO_EXPORT int CRESTA_Ialltoallv(const void *sendbuf, const int sendcounts[], co
     MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
 {
     CCO_CALLS_NEXT_OF(CRESTA_Ialltoallv, &CRESTA_Ialltoallv);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Ialltoallv);
     const int rc = next(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls,
         recvtype, comm, request);
     CCO_CALLS_LEAVE(Ialltoallv, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -405,7 +405,7 @@ CCO_EXPORT int CRESTA_Ialltoallw(const void *sendbuf, const int sendcounts[], co
     const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Request *request)
 {
     CCO_CALLS_NEXT_OF(CRESTA_Ialltoallw, &CRESTA_Ialltoallw);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Ialltoallw);
     const int rc = next(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls,
         recvtypes, comm, request);
     CCO_CALLS_LEAVE(Ialltoallw, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -417,7 +417,7 @@ CCO_EXPORT int CRESTA_Iscan(const void *sendbuf, void *recvbuf, int count, MPI_D
     MPI_Op op, MPI_Comm comm, MPI_Request *request)
 {
     CCO_CALLS_NEXT_OF(CRESTA_Iscan, &CRESTA_Iscan);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Iscan);
     const int rc = next(sendbuf, recvbuf, count, datatype, op, comm, request);
     CCO_CALLS_LEAVE(Iscan, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     CCO_CALLS_BEGUN(*request, COLLECTIVES);
@@ -428,7 +428,7 @@ CCO_EXPORT int CRESTA_Iexscan(const void *sendbuf, void *recvbuf, int count, MPI
     MPI_Op op, MPI_Comm comm, MPI_Request *request)
 {
     CCO_CALLS_NEXT_OF(CRESTA_Iexscan, &CRESTA_Iexscan);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Iexscan);
     const int rc = next(sendbuf, recvbuf, count, datatype, op, comm, request);
     CCO_CALLS_LEAVE(Iexscan, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     CCO_CALLS_BEGUN(*request, COLLECTIVES);
@@ -439,7 +439,7 @@ CCO_EXPORT int CRESTA_Ineighbor_allgather(const void *sendbuf, int sendcount, MP
     void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
 {
     CCO_CALLS_NEXT_OF(CRESTA_Ineighbor_allgather, &CRESTA_Ineighbor_allgather);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Ineighbor_allgather);
     const int rc = next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
     CCO_CALLS_LEAVE(Ineighbor_allgather, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     CCO_CALLS_BEGUN(*request, COLLECTIVES);
@@ -451,7 +451,7 @@ CCO_EXPORT int CRESTA_Ineighbor_allgatherv(const void *sendbuf, int sendcount,
     MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
 {
     CCO_CALLS_NEXT_OF(CRESTA_Ineighbor_allgatherv, &CRESTA_Ineighbor_allgatherv);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Ineighbor_allgatherv);
     const int rc = next(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm,
         request);
     CCO_CALLS_LEAVE(Ineighbor_allgatherv, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -463,7 +463,7 @@ CCO_EXPORT int CRESTA_Ineighbor_alltoall(const void *sendbuf, int sendcount, MPI
     void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
 {
     CCO_CALLS_NEXT_OF(CRESTA_Ineighbor_alltoall, &CRESTA_Ineighbor_alltoall);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Ineighbor_alltoall);
     const int rc = next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
     CCO_CALLS_LEAVE(Ineighbor_alltoall, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     CCO_CALLS_BEGUN(*request, COLLECTIVES);
@@ -475,7 +475,7 @@ CCO_EXPORT int CRESTA_Ineighbor_alltoallv(const void *sendbuf, const int sendcou
     const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
 {
     CCO_CALLS_NEXT_OF(CRESTA_Ineighbor_alltoallv, &CRESTA_Ineighbor_alltoallv);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Ineighbor_alltoallv);
     const int rc = next(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls,
         recvtype, comm, request);
     CCO_CALLS_LEAVE(Ineighbor_alltoallv, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -488,7 +488,7 @@ CCO_EXPORT int CRESTA_Ineighbor_alltoallw(const void *sendbuf, const int sendcou
     const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Request *request)
 {
     CCO_CALLS_NEXT_OF(CRESTA_Ineighbor_alltoallw, &CRESTA_Ineighbor_alltoallw);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Ineighbor_alltoallw);
     const int rc = next(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls,
         recvtypes, comm, request);
     CCO_CALLS_LEAVE(Ineighbor_alltoallw, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -500,7 +500,7 @@ CCO_EXPORT int CRESTA_Ineighbor_alltoallw(const void *sendbuf, const int sendcou
 CCO_EXPORT int CRESTA_Barrier_init(MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     CCO_CALLS_NEXT_OF(CRESTA_Barrier_init, &CRESTA_Barrier_init);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Barrier_init);
     const int rc = next(comm, info, request);
     CCO_CALLS_LEAVE(Barrier_init, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     CCO_CALLS_BEGUN(*request, COLLECTIVES);
@@ -513,7 +513,7 @@ CCO_EXPORT int CRESTA_Bcast_init(void *buffer, int count, MPI_Datatype datatype,
     MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     CCO_CALLS_NEXT_OF(CRESTA_Bcast_init, &CRESTA_Bcast_init);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Bcast_init);
     const int rc = next(buffer, count, datatype, root, comm, info, request);
     CCO_CALLS_LEAVE(Bcast_init, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     CCO_CALLS_BEGUN(*request, COLLECTIVES);
@@ -527,7 +527,7 @@ CCO_EXPORT int CRESTA_Gather_init(const void *sendbuf, int sendcount, MPI_Dataty
     MPI_Request *request)
 {
     CCO_CALLS_NEXT_OF(CRESTA_Gather_init, &CRESTA_Gather_init);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Gather_init);
     const int rc = next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm,
         info, request);
     CCO_CALLS_LEAVE(Gather_init, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -542,7 +542,7 @@ CCO_EXPORT int CRESTA_Gatherv_init(const void *sendbuf, int sendcount, MPI_Datat
     MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     CCO_CALLS_NEXT_OF(CRESTA_Gatherv_init, &CRESTA_Gatherv_init);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Gatherv_init);
     const int rc = next(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root,
         comm, info, request);
     CCO_CALLS_LEAVE(Gatherv_init, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -557,7 +557,7 @@ CCO_EXPORT int CRESTA_Scatter_init(const void *sendbuf, int sendcount, MPI_Datat
     MPI_Request *request)
 {
     CCO_CALLS_NEXT_OF(CRESTA_Scatter_init, &CRESTA_Scatter_init);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Scatter_init);
     const int rc = next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm,
         info, request);
     CCO_CALLS_LEAVE(Scatter_init, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -572,7 +572,7 @@ CCO_EXPORT int CRESTA_Scatterv_init(const void *sendbuf, const int sendcounts[],
     MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     CCO_CALLS_NEXT_OF(CRESTA_Scatterv_init, &CRESTA_Scatterv_init);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Scatterv_init);
     const int rc = next(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root,
         comm, info, request);
     CCO_CALLS_LEAVE(Scatterv_init, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -586,7 +586,7 @@ CCO_EXPORT int CRESTA_Reduce_init(const void *sendbuf, void *recvbuf, int count,
     MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     CCO_CALLS_NEXT_OF(CRESTA_Reduce_init, &CRESTA_Reduce_init);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Reduce_init);
     const int rc = next(sendbuf, recvbuf, count, datatype, op, root, comm, info, request);
     CCO_CALLS_LEAVE(Reduce_init, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     CCO_CALLS_BEGUN(*request, COLLECTIVES);
@@ -600,7 +600,7 @@ CCO_EXPORT int CRESTA_Allgather_init(const void *sendbuf, int sendcount, MPI_Dat
     MPI_Request *request)
 {
     CCO_CALLS_NEXT_OF(CRESTA_Allgather_init, &CRESTA_Allgather_init);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Allgather_init);
     const int rc = next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info,
         request);
     CCO_CALLS_LEAVE(Allgather_init, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -615,7 +615,7 @@ CCO_EXPORT int CRESTA_Allgatherv_init(const void *sendbuf, int sendcount, MPI_Da
     MPI_Info info, MPI_Request *request)
 {
     CCO_CALLS_NEXT_OF(CRESTA_Allgatherv_init, &CRESTA_Allgatherv_init);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Allgatherv_init);
     const int rc = next(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm,
         info, request);
     CCO_CALLS_LEAVE(Allgatherv_init, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -629,7 +629,7 @@ CCO_EXPORT int CRESTA_Allreduce_init(const void *sendbuf, void *recvbuf, int cou
     MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     CCO_CALLS_NEXT_OF(CRESTA_Allreduce_init, &CRESTA_Allreduce_init);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Allreduce_init);
     const int rc = next(sendbuf, recvbuf, count, datatype, op, comm, info, request);
     CCO_CALLS_LEAVE(Allreduce_init, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     CCO_CALLS_BEGUN(*request, COLLECTIVES);
@@ -643,7 +643,7 @@ CCO_EXPORT int CRESTA_Reduce_scatter_init(const void *sendbuf, void *recvbuf,
     MPI_Request *request)
 {
     CCO_CALLS_NEXT_OF(CRESTA_Reduce_scatter_init, &CRESTA_Reduce_scatter_init);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Reduce_scatter_init);
     const int rc = next(sendbuf, recvbuf, recvcounts, datatype, op, comm, info, request);
     CCO_CALLS_LEAVE(Reduce_scatter_init, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     CCO_CALLS_BEGUN(*request, COLLECTIVES);
@@ -656,7 +656,7 @@ CCO_EXPORT int CRESTA_Reduce_scatter_block_init(const void *sendbuf, void *recvb
     MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     CCO_CALLS_NEXT_OF(CRESTA_Reduce_scatter_block_init, &CRESTA_Reduce_scatter_block_init);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Reduce_scatter_block_init);
     const int rc = next(sendbuf, recvbuf, recvcount, datatype, op, comm, info, request);
     CCO_CALLS_LEAVE(Reduce_scatter_block_init, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     CCO_CALLS_BEGUN(*request, COLLECTIVES);
@@ -670,7 +670,7 @@ CCO_EXPORT int CRESTA_Alltoall_init(const void *sendbuf, int sendcount, MPI_Data
     MPI_Request *request)
 {
     CCO_CALLS_NEXT_OF(CRESTA_Alltoall_init, &CRESTA_Alltoall_init);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Alltoall_init);
     const int rc = next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info,
         request);
     CCO_CALLS_LEAVE(Alltoall_init, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -685,7 +685,7 @@ CCO_EXPORT int CRESTA_Alltoallv_init(const void *sendbuf, const int sendcounts[]
     const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     CCO_CALLS_NEXT_OF(CRESTA_Alltoallv_init, &CRESTA_Alltoallv_init);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Alltoallv_init);
     const int rc = next(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls,
         recvtype, comm, info, request);
     CCO_CALLS_LEAVE(Alltoallv_init, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -701,7 +701,7 @@ CCO_EXPORT int CRESTA_Alltoallw_init(const void *sendbuf, const int sendcounts[]
     MPI_Request *request)
 {
     CCO_CALLS_NEXT_OF(CRESTA_Alltoallw_init, &CRESTA_Alltoallw_init);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Alltoallw_init);
     const int rc = next(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls,
         recvtypes, comm, info, request);
     CCO_CALLS_LEAVE(Alltoallw_init, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -715,7 +715,7 @@ CCO_EXPORT int CRESTA_Scan_init(const void *sendbuf, void *recvbuf, int count,
     MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     CCO_CALLS_NEXT_OF(CRESTA_Scan_init, &CRESTA_Scan_init);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Scan_init);
     const int rc = next(sendbuf, recvbuf, count, datatype, op, comm, info, request);
     CCO_CALLS_LEAVE(Scan_init, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     CCO_CALLS_BEGUN(*request, COLLECTIVES);
@@ -728,7 +728,7 @@ CCO_EXPORT int CRESTA_Exscan_init(const void *sendbuf, void *recvbuf, int count,
     MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     CCO_CALLS_NEXT_OF(CRESTA_Exscan_init, &CRESTA_Exscan_init);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Exscan_init);
     const int rc = next(sendbuf, recvbuf, count, datatype, op, comm, info, request);
     CCO_CALLS_LEAVE(Exscan_init, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     CCO_CALLS_BEGUN(*request, COLLECTIVES);
@@ -742,7 +742,7 @@ CCO_EXPORT int CRESTA_Neighbor_allgather_init(const void *sendbuf, int sendcount
     MPI_Info info, MPI_Request *request)
 {
     CCO_CALLS_NEXT_OF(CRESTA_Neighbor_allgather_init, &CRESTA_Neighbor_allgather_init);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Neighbor_allgather_init);
     const int rc = next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info,
         request);
     CCO_CALLS_LEAVE(Neighbor_allgather_init, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -757,7 +757,7 @@ CCO_EXPORT int CRESTA_Neighbor_allgatherv_init(const void *sendbuf, int sendcoun
     MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     CCO_CALLS_NEXT_OF(CRESTA_Neighbor_allgatherv_init, &CRESTA_Neighbor_allgatherv_init);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Neighbor_allgatherv_init);
     const int rc = next(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm,
         info, request);
     CCO_CALLS_LEAVE(Neighbor_allgatherv_init, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -772,7 +772,7 @@ CCO_EXPORT int CRESTA_Neighbor_alltoall_init(const void *sendbuf, int sendcount,
     MPI_Info info, MPI_Request *request)
 {
     CCO_CALLS_NEXT_OF(CRESTA_Neighbor_alltoall_init, &CRESTA_Neighbor_alltoall_init);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Neighbor_alltoall_init);
     const int rc = next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info,
         request);
     CCO_CALLS_LEAVE(Neighbor_alltoall_init, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -787,7 +787,7 @@ CCO_EXPORT int CRESTA_Neighbor_alltoallv_init(const void *sendbuf, const int sen
     const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     CCO_CALLS_NEXT_OF(CRESTA_Neighbor_alltoallv_init, &CRESTA_Neighbor_alltoallv_init);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Neighbor_alltoallv_init);
     const int rc = next(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls,
         recvtype, comm, info, request);
     CCO_CALLS_LEAVE(Neighbor_alltoallv_init, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -803,7 +803,7 @@ CCO_EXPORT int CRESTA_Neighbor_alltoallw_init(const void *sendbuf, const int sen
     MPI_Request *request)
 {
     CCO_CALLS_NEXT_OF(CRESTA_Neighbor_alltoallw_init, &CRESTA_Neighbor_alltoallw_init);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Neighbor_alltoallw_init);
     const int rc = next(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls,
         recvtypes, comm, info, request);
     CCO_CALLS_LEAVE(Neighbor_alltoallw_init, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -817,7 +817,7 @@ CCO_EXPORT int CRESTA_Bcast_c(void *buffer, MPI_Count count, MPI_Datatype dataty
     MPI_Comm comm)
 {
     CCO_CALLS_NEXT_OF(CRESTA_Bcast_c, &CRESTA_Bcast_c);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Bcast);
     const int rc = next(buffer, count, datatype, root, comm);
     CCO_CALLS_LEAVE(Bcast, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     return rc;
@@ -829,7 +829,7 @@ CCO_EXPORT int CRESTA_Gather_c(const void *sendbuf, MPI_Count sendcount, MPI_Dat
     void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm)
 {
     CCO_CALLS_NEXT_OF(CRESTA_Gather_c, &CRESTA_Gather_c);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Gather);
     const int rc = next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
     CCO_CALLS_LEAVE(Gather, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     return rc;
@@ -842,7 +842,7 @@ CCO_EXPORT int CRESTA_Gatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Da
     int root, MPI_Comm comm)
 {
     CCO_CALLS_NEXT_OF(CRESTA_Gatherv_c, &CRESTA_Gatherv_c);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Gatherv);
     const int rc = next(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root,
         comm);
     CCO_CALLS_LEAVE(Gatherv, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -855,7 +855,7 @@ CCO_EXPORT int CRESTA_Scatter_c(const void *sendbuf, MPI_Count sendcount, MPI_Da
     void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm)
 {
     CCO_CALLS_NEXT_OF(CRESTA_Scatter_c, &CRESTA_Scatter_c);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Scatter);
     const int rc = next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
     CCO_CALLS_LEAVE(Scatter, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     return rc;
@@ -868,7 +868,7 @@ CCO_EXPORT int CRESTA_Scatterv_c(const void *sendbuf, const MPI_Count sendcounts
     MPI_Datatype recvtype, int root, MPI_Comm comm)
 {
     CCO_CALLS_NEXT_OF(CRESTA_Scatterv_c, &CRESTA_Scatterv_c);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Scatterv);
     const int rc = next(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root,
         comm);
     CCO_CALLS_LEAVE(Scatterv, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -881,7 +881,7 @@ CCO_EXPORT int CRESTA_Reduce_c(const void *sendbuf, void *recvbuf, MPI_Count cou
     MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm)
 {
     CCO_CALLS_NEXT_OF(CRESTA_Reduce_c, &CRESTA_Reduce_c);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Reduce);
     const int rc = next(sendbuf, recvbuf, count, datatype, op, root, comm);
     CCO_CALLS_LEAVE(Reduce, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     return rc;
@@ -893,7 +893,7 @@ CCO_EXPORT int CRESTA_Allgather_c(const void *sendbuf, MPI_Count sendcount, MPI_
     void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm)
 {
     CCO_CALLS_NEXT_OF(CRESTA_Allgather_c, &CRESTA_Allgather_c);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Allgather);
     const int rc = next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
     CCO_CALLS_LEAVE(Allgather, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     return rc;
@@ -906,7 +906,7 @@ CCO_EXPORT int CRESTA_Allgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI
     MPI_Comm comm)
 {
     CCO_CALLS_NEXT_OF(CRESTA_Allgatherv_c, &CRESTA_Allgatherv_c);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Allgatherv);
     const int rc = next(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm);
     CCO_CALLS_LEAVE(Allgatherv, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     return rc;
@@ -918,7 +918,7 @@ CCO_EXPORT int CRESTA_Allreduce_c(const void *sendbuf, void *recvbuf, MPI_Count 
     MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
 {
     CCO_CALLS_NEXT_OF(CRESTA_Allreduce_c, &CRESTA_Allreduce_c);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Allreduce);
     const int rc = next(sendbuf, recvbuf, count, datatype, op, comm);
     CCO_CALLS_LEAVE(Allreduce, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     return rc;
@@ -930,7 +930,7 @@ CCO_EXPORT int CRESTA_Reduce_scatter_c(const void *sendbuf, void *recvbuf,
     const MPI_Count recvcounts[], MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
 {
     CCO_CALLS_NEXT_OF(CRESTA_Reduce_scatter_c, &CRESTA_Reduce_scatter_c);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Reduce_scatter);
     const int rc = next(sendbuf, recvbuf, recvcounts, datatype, op, comm);
     CCO_CALLS_LEAVE(Reduce_scatter, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     return rc;
@@ -942,7 +942,7 @@ CCO_EXPORT int CRESTA_Reduce_scatter_block_c(const void *sendbuf, void *recvbuf,
     MPI_Count recvcount, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
 {
     CCO_CALLS_NEXT_OF(CRESTA_Reduce_scatter_block_c, &CRESTA_Reduce_scatter_block_c);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Reduce_scatter_block);
     const int rc = next(sendbuf, recvbuf, recvcount, datatype, op, comm);
     CCO_CALLS_LEAVE(Reduce_scatter_block, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     return rc;
@@ -954,7 +954,7 @@ CCO_EXPORT int CRESTA_Alltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_D
     void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm)
 {
     CCO_CALLS_NEXT_OF(CRESTA_Alltoall_c, &CRESTA_Alltoall_c);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Alltoall);
     const int rc = next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
     CCO_CALLS_LEAVE(Alltoall, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     return rc;
@@ -967,7 +967,7 @@ CCO_EXPORT int CRESTA_Alltoallv_c(const void *sendbuf, const MPI_Count sendcount
     const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm)
 {
     CCO_CALLS_NEXT_OF(CRESTA_Alltoallv_c, &CRESTA_Alltoallv_c);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Alltoallv);
     const int rc = next(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls,
         recvtype, comm);
     CCO_CALLS_LEAVE(Alltoallv, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -982,7 +982,7 @@ CCO_EXPORT int CRESTA_Alltoallw_c(const void *sendbuf, const MPI_Count sendcount
     MPI_Comm comm)
 {
     CCO_CALLS_NEXT_OF(CRESTA_Alltoallw_c, &CRESTA_Alltoallw_c);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Alltoallw);
     const int rc = next(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls,
         recvtypes, comm);
     CCO_CALLS_LEAVE(Alltoallw, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -995,7 +995,7 @@ CCO_EXPORT int CRESTA_Scan_c(const void *sendbuf, void *recvbuf, MPI_Count count
     MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
 {
     CCO_CALLS_NEXT_OF(CRESTA_Scan_c, &CRESTA_Scan_c);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Scan);
     const int rc = next(sendbuf, recvbuf, count, datatype, op, comm);
     CCO_CALLS_LEAVE(Scan, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     return rc;
@@ -1007,7 +1007,7 @@ CCO_EXPORT int CRESTA_Exscan_c(const void *sendbuf, void *recvbuf, MPI_Count cou
     MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
 {
     CCO_CALLS_NEXT_OF(CRESTA_Exscan_c, &CRESTA_Exscan_c);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Exscan);
     const int rc = next(sendbuf, recvbuf, count, datatype, op, comm);
     CCO_CALLS_LEAVE(Exscan, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     return rc;
@@ -1019,7 +1019,7 @@ CCO_EXPORT int CRESTA_Neighbor_allgather_c(const void *sendbuf, MPI_Count sendco
     MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm)
 {
     CCO_CALLS_NEXT_OF(CRESTA_Neighbor_allgather_c, &CRESTA_Neighbor_allgather_c);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Neighbor_allgather);
     const int rc = next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
     CCO_CALLS_LEAVE(Neighbor_allgather, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     return rc;
@@ -1032,7 +1032,7 @@ CCO_EXPORT int CRESTA_Neighbor_allgatherv_c(const void *sendbuf, MPI_Count sendc
     MPI_Datatype recvtype, MPI_Comm comm)
 {
     CCO_CALLS_NEXT_OF(CRESTA_Neighbor_allgatherv_c, &CRESTA_Neighbor_allgatherv_c);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Neighbor_allgatherv);
     const int rc = next(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm);
     CCO_CALLS_LEAVE(Neighbor_allgatherv, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     return rc;
@@ -1044,7 +1044,7 @@ CCO_EXPORT int CRESTA_Neighbor_alltoall_c(const void *sendbuf, MPI_Count sendcou
     MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm)
 {
     CCO_CALLS_NEXT_OF(CRESTA_Neighbor_alltoall_c, &CRESTA_Neighbor_alltoall_c);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Neighbor_alltoall);
     const int rc = next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
     CCO_CALLS_LEAVE(Neighbor_alltoall, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     return rc;
@@ -1057,7 +1057,7 @@ CCO_EXPORT int CRESTA_Neighbor_alltoallv_c(const void *sendbuf, const MPI_Count 
     const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm)
 {
     CCO_CALLS_NEXT_OF(CRESTA_Neighbor_alltoallv_c, &CRESTA_Neighbor_alltoallv_c);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Neighbor_alltoallv);
     const int rc = next(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls,
         recvtype, comm);
     CCO_CALLS_LEAVE(Neighbor_alltoallv, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -1072,7 +1072,7 @@ CCO_EXPORT int CRESTA_Neighbor_alltoallw_c(const void *sendbuf, const MPI_Count 
     MPI_Comm comm)
 {
     CCO_CALLS_NEXT_OF(CRESTA_Neighbor_alltoallw_c, &CRESTA_Neighbor_alltoallw_c);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Neighbor_alltoallw);
     const int rc = next(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls,
         recvtypes, comm);
     CCO_CALLS_LEAVE(Neighbor_alltoallw, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -1085,7 +1085,7 @@ CCO_EXPORT int CRESTA_Ibcast_c(void *buffer, MPI_Count count, MPI_Datatype datat
     MPI_Comm comm, MPI_Request *request)
 {
     CCO_CALLS_NEXT_OF(CRESTA_Ibcast_c, &CRESTA_Ibcast_c);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Ibcast);
     const int rc = next(buffer, count, datatype, root, comm, request);
     CCO_CALLS_LEAVE(Ibcast, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     CCO_CALLS_BEGUN(*request, COLLECTIVES);
@@ -1099,7 +1099,7 @@ CCO_EXPORT int CRESTA_Igather_c(const void *sendbuf, MPI_Count sendcount, MPI_Da
     MPI_Request *request)
 {
     CCO_CALLS_NEXT_OF(CRESTA_Igather_c, &CRESTA_Igather_c);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Igather);
     const int rc = next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm,
         request);
     CCO_CALLS_LEAVE(Igather, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -1114,7 +1114,7 @@ CCO_EXPORT int CRESTA_Igatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_D
     int root, MPI_Comm comm, MPI_Request *request)
 {
     CCO_CALLS_NEXT_OF(CRESTA_Igatherv_c, &CRESTA_Igatherv_c);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Igatherv);
     const int rc = next(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root,
         comm, request);
     CCO_CALLS_LEAVE(Igatherv, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -1129,7 +1129,7 @@ CCO_EXPORT int CRESTA_Iscatter_c(const void *sendbuf, MPI_Count sendcount, MPI_D
     MPI_Request *request)
 {
     CCO_CALLS_NEXT_OF(CRESTA_Iscatter_c, &CRESTA_Iscatter_c);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Iscatter);
     const int rc = next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm,
         request);
     CCO_CALLS_LEAVE(Iscatter, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -1144,7 +1144,7 @@ CCO_EXPORT int CRESTA_Iscatterv_c(const void *sendbuf, const MPI_Count sendcount
     MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request)
 {
     CCO_CALLS_NEXT_OF(CRESTA_Iscatterv_c, &CRESTA_Iscatterv_c);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Iscatterv);
     const int rc = next(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root,
         comm, request);
     CCO_CALLS_LEAVE(Iscatterv, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -1158,7 +1158,7 @@ CCO_EXPORT int CRESTA_Ireduce_c(const void *sendbuf, void *recvbuf, MPI_Count co
     MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm, MPI_Request *request)
 {
     CCO_CALLS_NEXT_OF(CRESTA_Ireduce_c, &CRESTA_Ireduce_c);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Ireduce);
     const int rc = next(sendbuf, recvbuf, count, datatype, op, root, comm, request);
     CCO_CALLS_LEAVE(Ireduce, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     CCO_CALLS_BEGUN(*request, COLLECTIVES);
@@ -1171,7 +1171,7 @@ CCO_EXPORT int CRESTA_Iallgather_c(const void *sendbuf, MPI_Count sendcount, MPI
     void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
 {
     CCO_CALLS_NEXT_OF(CRESTA_Iallgather_c, &CRESTA_Iallgather_c);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Iallgather);
     const int rc = next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
     CCO_CALLS_LEAVE(Iallgather, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     CCO_CALLS_BEGUN(*request, COLLECTIVES);
@@ -1185,7 +1185,7 @@ CCO_EXPORT int CRESTA_Iallgatherv_c(const void *sendbuf, MPI_Count sendcount, MP
     MPI_Comm comm, MPI_Request *request)
 {
     CCO_CALLS_NEXT_OF(CRESTA_Iallgatherv_c, &CRESTA_Iallgatherv_c);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Iallgatherv);
     const int rc = next(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm,
         request);
     CCO_CALLS_LEAVE(Iallgatherv, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -1199,7 +1199,7 @@ CCO_EXPORT int CRESTA_Iallreduce_c(const void *sendbuf, void *recvbuf, MPI_Count
     MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request *request)
 {
     CCO_CALLS_NEXT_OF(CRESTA_Iallreduce_c, &CRESTA_Iallreduce_c);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Iallreduce);
     const int rc = next(sendbuf, recvbuf, count, datatype, op, comm, request);
     CCO_CALLS_LEAVE(Iallreduce, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     CCO_CALLS_BEGUN(*request, COLLECTIVES);
@@ -1213,7 +1213,7 @@ CCO_EXPORT int CRESTA_Ireduce_scatter_c(const void *sendbuf, void *recvbuf,
     MPI_Request *request)
 {
     CCO_CALLS_NEXT_OF(CRESTA_Ireduce_scatter_c, &CRESTA_Ireduce_scatter_c);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Ireduce_scatter);
     const int rc = next(sendbuf, recvbuf, recvcounts, datatype, op, comm, request);
     CCO_CALLS_LEAVE(Ireduce_scatter, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     CCO_CALLS_BEGUN(*request, COLLECTIVES);
@@ -1226,7 +1226,7 @@ CCO_EXPORT int CRESTA_Ireduce_scatter_block_c(const void *sendbuf, void *recvbuf
     MPI_Count recvcount, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request *request)
 {
     CCO_CALLS_NEXT_OF(CRESTA_Ireduce_scatter_block_c, &CRESTA_Ireduce_scatter_block_c);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Ireduce_scatter_block);
     const int rc = next(sendbuf, recvbuf, recvcount, datatype, op, comm, request);
     CCO_CALLS_LEAVE(Ireduce_scatter_block, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     CCO_CALLS_BEGUN(*request, COLLECTIVES);
@@ -1239,7 +1239,7 @@ CCO_EXPORT int CRESTA_Ialltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_
     void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
 {
     CCO_CALLS_NEXT_OF(CRESTA_Ialltoall_c, &CRESTA_Ialltoall_c);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Ialltoall);
     const int rc = next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
     CCO_CALLS_LEAVE(Ialltoall, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     CCO_CALLS_BEGUN(*request, COLLECTIVES);
@@ -1253,7 +1253,7 @@ CCO_EXPORT int CRESTA_Ialltoallv_c(const void *sendbuf, const MPI_Count sendcoun
     const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
 {
     CCO_CALLS_NEXT_OF(CRESTA_Ialltoallv_c, &CRESTA_Ialltoallv_c);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Ialltoallv);
     const int rc = next(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls,
         recvtype, comm, request);
     CCO_CALLS_LEAVE(Ialltoallv, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -1269,7 +1269,7 @@ CCO_EXPORT int CRESTA_Ialltoallw_c(const void *sendbuf, const MPI_Count sendcoun
     MPI_Comm comm, MPI_Request *request)
 {
     CCO_CALLS_NEXT_OF(CRESTA_Ialltoallw_c, &CRESTA_Ialltoallw_c);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Ialltoallw);
     const int rc = next(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls,
         recvtypes, comm, request);
     CCO_CALLS_LEAVE(Ialltoallw, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -1283,7 +1283,7 @@ CCO_EXPORT int CRESTA_Iscan_c(const void *sendbuf, void *recvbuf, MPI_Count coun
     MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request *request)
 {
     CCO_CALLS_NEXT_OF(CRESTA_Iscan_c, &CRESTA_Iscan_c);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Iscan);
     const int rc = next(sendbuf, recvbuf, count, datatype, op, comm, request);
     CCO_CALLS_LEAVE(Iscan, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     CCO_CALLS_BEGUN(*request, COLLECTIVES);
@@ -1296,7 +1296,7 @@ CCO_EXPORT int CRESTA_Iexscan_c(const void *sendbuf, void *recvbuf, MPI_Count co
     MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request *request)
 {
     CCO_CALLS_NEXT_OF(CRESTA_Iexscan_c, &CRESTA_Iexscan_c);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Iexscan);
     const int rc = next(sendbuf, recvbuf, count, datatype, op, comm, request);
     CCO_CALLS_LEAVE(Iexscan, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     CCO_CALLS_BEGUN(*request, COLLECTIVES);
@@ -1310,7 +1310,7 @@ CCO_EXPORT int CRESTA_Ineighbor_allgather_c(const void *sendbuf, MPI_Count sendc
     MPI_Request *request)
 {
     CCO_CALLS_NEXT_OF(CRESTA_Ineighbor_allgather_c, &CRESTA_Ineighbor_allgather_c);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Ineighbor_allgather);
     const int rc = next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
     CCO_CALLS_LEAVE(Ineighbor_allgather, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     CCO_CALLS_BEGUN(*request, COLLECTIVES);
@@ -1324,7 +1324,7 @@ CCO_EXPORT int CRESTA_Ineighbor_allgatherv_c(const void *sendbuf, MPI_Count send
     MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
 {
     CCO_CALLS_NEXT_OF(CRESTA_Ineighbor_allgatherv_c, &CRESTA_Ineighbor_allgatherv_c);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Ineighbor_allgatherv);
     const int rc = next(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm,
         request);
     CCO_CALLS_LEAVE(Ineighbor_allgatherv, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -1339,7 +1339,7 @@ CCO_EXPORT int CRESTA_Ineighbor_alltoall_c(const void *sendbuf, MPI_Count sendco
     MPI_Request *request)
 {
     CCO_CALLS_NEXT_OF(CRESTA_Ineighbor_alltoall_c, &CRESTA_Ineighbor_alltoall_c);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Ineighbor_alltoall);
     const int rc = next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
     CCO_CALLS_LEAVE(Ineighbor_alltoall, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     CCO_CALLS_BEGUN(*request, COLLECTIVES);
@@ -1353,7 +1353,7 @@ CCO_EXPORT int CRESTA_Ineighbor_alltoallv_c(const void *sendbuf, const MPI_Count
     const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
 {
     CCO_CALLS_NEXT_OF(CRESTA_Ineighbor_alltoallv_c, &CRESTA_Ineighbor_alltoallv_c);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Ineighbor_alltoallv);
     const int rc = next(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls,
         recvtype, comm, request);
     CCO_CALLS_LEAVE(Ineighbor_alltoallv, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -1369,7 +1369,7 @@ CCO_EXPORT int CRESTA_Ineighbor_alltoallw_c(const void *sendbuf, const MPI_Count
     MPI_Comm comm, MPI_Request *request)
 {
     CCO_CALLS_NEXT_OF(CRESTA_Ineighbor_alltoallw_c, &CRESTA_Ineighbor_alltoallw_c);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Ineighbor_alltoallw);
     const int rc = next(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls,
         recvtypes, comm, request);
     CCO_CALLS_LEAVE(Ineighbor_alltoallw, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -1383,7 +1383,7 @@ CCO_EXPORT int CRESTA_Bcast_init_c(void *buffer, MPI_Count count, MPI_Datatype d
     MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     CCO_CALLS_NEXT_OF(CRESTA_Bcast_init_c, &CRESTA_Bcast_init_c);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Bcast_init);
     const int rc = next(buffer, count, datatype, root, comm, info, request);
     CCO_CALLS_LEAVE(Bcast_init, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     CCO_CALLS_BEGUN(*request, COLLECTIVES);
@@ -1397,7 +1397,7 @@ CCO_EXPORT int CRESTA_Gather_init_c(const void *sendbuf, MPI_Count sendcount, MP
     MPI_Info info, MPI_Request *request)
 {
     CCO_CALLS_NEXT_OF(CRESTA_Gather_init_c, &CRESTA_Gather_init_c);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Gather_init);
     const int rc = next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm,
         info, request);
     CCO_CALLS_LEAVE(Gather_init, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -1412,7 +1412,7 @@ CCO_EXPORT int CRESTA_Gatherv_init_c(const void *sendbuf, MPI_Count sendcount,
     MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     CCO_CALLS_NEXT_OF(CRESTA_Gatherv_init_c, &CRESTA_Gatherv_init_c);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Gatherv_init);
     const int rc = next(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root,
         comm, info, request);
     CCO_CALLS_LEAVE(Gatherv_init, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -1427,7 +1427,7 @@ CCO_EXPORT int CRESTA_Scatter_init_c(const void *sendbuf, MPI_Count sendcount,
     MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     CCO_CALLS_NEXT_OF(CRESTA_Scatter_init_c, &CRESTA_Scatter_init_c);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Scatter_init);
     const int rc = next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm,
         info, request);
     CCO_CALLS_LEAVE(Scatter_init, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -1442,7 +1442,7 @@ CCO_EXPORT int CRESTA_Scatterv_init_c(const void *sendbuf, const MPI_Count sendc
     MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     CCO_CALLS_NEXT_OF(CRESTA_Scatterv_init_c, &CRESTA_Scatterv_init_c);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Scatterv_init);
     const int rc = next(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root,
         comm, info, request);
     CCO_CALLS_LEAVE(Scatterv_init, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -1456,7 +1456,7 @@ CCO_EXPORT int CRESTA_Reduce_init_c(const void *sendbuf, void *recvbuf, MPI_Coun
     MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     CCO_CALLS_NEXT_OF(CRESTA_Reduce_init_c, &CRESTA_Reduce_init_c);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Reduce_init);
     const int rc = next(sendbuf, recvbuf, count, datatype, op, root, comm, info, request);
     CCO_CALLS_LEAVE(Reduce_init, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     CCO_CALLS_BEGUN(*request, COLLECTIVES);
@@ -1470,7 +1470,7 @@ CCO_EXPORT int CRESTA_Allgather_init_c(const void *sendbuf, MPI_Count sendcount,
     MPI_Info info, MPI_Request *request)
 {
     CCO_CALLS_NEXT_OF(CRESTA_Allgather_init_c, &CRESTA_Allgather_init_c);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Allgather_init);
     const int rc = next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info,
         request);
     CCO_CALLS_LEAVE(Allgather_init, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -1485,7 +1485,7 @@ CCO_EXPORT int CRESTA_Allgatherv_init_c(const void *sendbuf, MPI_Count sendcount
     MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     CCO_CALLS_NEXT_OF(CRESTA_Allgatherv_init_c, &CRESTA_Allgatherv_init_c);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Allgatherv_init);
     const int rc = next(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm,
         info, request);
     CCO_CALLS_LEAVE(Allgatherv_init, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -1499,7 +1499,7 @@ CCO_EXPORT int CRESTA_Allreduce_init_c(const void *sendbuf, void *recvbuf, MPI_C
     MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     CCO_CALLS_NEXT_OF(CRESTA_Allreduce_init_c, &CRESTA_Allreduce_init_c);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Allreduce_init);
     const int rc = next(sendbuf, recvbuf, count, datatype, op, comm, info, request);
     CCO_CALLS_LEAVE(Allreduce_init, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     CCO_CALLS_BEGUN(*request, COLLECTIVES);
@@ -1513,7 +1513,7 @@ CCO_EXPORT int CRESTA_Reduce_scatter_init_c(const void *sendbuf, void *recvbuf,
     MPI_Request *request)
 {
     CCO_CALLS_NEXT_OF(CRESTA_Reduce_scatter_init_c, &CRESTA_Reduce_scatter_init_c);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Reduce_scatter_init);
     const int rc = next(sendbuf, recvbuf, recvcounts, datatype, op, comm, info, request);
     CCO_CALLS_LEAVE(Reduce_scatter_init, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     CCO_CALLS_BEGUN(*request, COLLECTIVES);
@@ -1527,7 +1527,7 @@ CCO_EXPORT int CRESTA_Reduce_scatter_block_init_c(const void *sendbuf, void *rec
     MPI_Request *request)
 {
     CCO_CALLS_NEXT_OF(CRESTA_Reduce_scatter_block_init_c, &CRESTA_Reduce_scatter_block_init_c);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Reduce_scatter_block_init);
     const int rc = next(sendbuf, recvbuf, recvcount, datatype, op, comm, info, request);
     CCO_CALLS_LEAVE(Reduce_scatter_block_init, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     CCO_CALLS_BEGUN(*request, COLLECTIVES);
@@ -1541,7 +1541,7 @@ CCO_EXPORT int CRESTA_Alltoall_init_c(const void *sendbuf, MPI_Count sendcount,
     MPI_Info info, MPI_Request *request)
 {
     CCO_CALLS_NEXT_OF(CRESTA_Alltoall_init_c, &CRESTA_Alltoall_init_c);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Alltoall_init);
     const int rc = next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info,
         request);
     CCO_CALLS_LEAVE(Alltoall_init, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -1557,7 +1557,7 @@ CCO_EXPORT int CRESTA_Alltoallv_init_c(const void *sendbuf, const MPI_Count send
     MPI_Request *request)
 {
     CCO_CALLS_NEXT_OF(CRESTA_Alltoallv_init_c, &CRESTA_Alltoallv_init_c);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Alltoallv_init);
     const int rc = next(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls,
         recvtype, comm, info, request);
     CCO_CALLS_LEAVE(Alltoallv_init, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -1573,7 +1573,7 @@ CCO_EXPORT int CRESTA_Alltoallw_init_c(const void *sendbuf, const MPI_Count send
     MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     CCO_CALLS_NEXT_OF(CRESTA_Alltoallw_init_c, &CRESTA_Alltoallw_init_c);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Alltoallw_init);
     const int rc = next(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls,
         recvtypes, comm, info, request);
     CCO_CALLS_LEAVE(Alltoallw_init, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -1587,7 +1587,7 @@ CCO_EXPORT int CRESTA_Scan_init_c(const void *sendbuf, void *recvbuf, MPI_Count 
     MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     CCO_CALLS_NEXT_OF(CRESTA_Scan_init_c, &CRESTA_Scan_init_c);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Scan_init);
     const int rc = next(sendbuf, recvbuf, count, datatype, op, comm, info, request);
     CCO_CALLS_LEAVE(Scan_init, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     CCO_CALLS_BEGUN(*request, COLLECTIVES);
@@ -1600,7 +1600,7 @@ CCO_EXPORT int CRESTA_Exscan_init_c(const void *sendbuf, void *recvbuf, MPI_Coun
     MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     CCO_CALLS_NEXT_OF(CRESTA_Exscan_init_c, &CRESTA_Exscan_init_c);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Exscan_init);
     const int rc = next(sendbuf, recvbuf, count, datatype, op, comm, info, request);
     CCO_CALLS_LEAVE(Exscan_init, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     CCO_CALLS_BEGUN(*request, COLLECTIVES);
@@ -1614,7 +1614,7 @@ CCO_EXPORT int CRESTA_Neighbor_allgather_init_c(const void *sendbuf, MPI_Count s
     MPI_Info info, MPI_Request *request)
 {
     CCO_CALLS_NEXT_OF(CRESTA_Neighbor_allgather_init_c, &CRESTA_Neighbor_allgather_init_c);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Neighbor_allgather_init);
     const int rc = next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info,
         request);
     CCO_CALLS_LEAVE(Neighbor_allgather_init, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -1629,7 +1629,7 @@ CCO_EXPORT int CRESTA_Neighbor_allgatherv_init_c(const void *sendbuf, MPI_Count 
     MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     CCO_CALLS_NEXT_OF(CRESTA_Neighbor_allgatherv_init_c, &CRESTA_Neighbor_allgatherv_init_c);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Neighbor_allgatherv_init);
     const int rc = next(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm,
         info, request);
     CCO_CALLS_LEAVE(Neighbor_allgatherv_init, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -1644,7 +1644,7 @@ CCO_EXPORT int CRESTA_Neighbor_alltoall_init_c(const void *sendbuf, MPI_Count se
     MPI_Info info, MPI_Request *request)
 {
     CCO_CALLS_NEXT_OF(CRESTA_Neighbor_alltoall_init_c, &CRESTA_Neighbor_alltoall_init_c);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Neighbor_alltoall_init);
     const int rc = next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info,
         request);
     CCO_CALLS_LEAVE(Neighbor_alltoall_init, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -1660,7 +1660,7 @@ CCO_EXPORT int CRESTA_Neighbor_alltoallv_init_c(const void *sendbuf, const MPI_C
     MPI_Request *request)
 {
     CCO_CALLS_NEXT_OF(CRESTA_Neighbor_alltoallv_init_c, &CRESTA_Neighbor_alltoallv_init_c);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Neighbor_alltoallv_init);
     const int rc = next(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls,
         recvtype, comm, info, request);
     CCO_CALLS_LEAVE(Neighbor_alltoallv_init, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -1676,7 +1676,7 @@ CCO_EXPORT int CRESTA_Neighbor_alltoallw_init_c(const void *sendbuf, const MPI_C
     MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     CCO_CALLS_NEXT_OF(CRESTA_Neighbor_alltoallw_init_c, &CRESTA_Neighbor_alltoallw_init_c);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Neighbor_alltoallw_init);
     const int rc = next(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls,
         recvtypes, comm, info, request);
     CCO_CALLS_LEAVE(Neighbor_alltoallw_init, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -1688,7 +1688,7 @@ CCO_EXPORT int CRESTA_Neighbor_alltoallw_init_c(const void *sendbuf, const MPI_C
 CCO_EXPORT int CRESTA_Barrier_begin(MPI_Comm comm, MPI_Request *request)
 {
     CCO_CALLS_NEXT_OF(CRESTA_Barrier_begin, &CRESTA_Barrier_begin);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Ibarrier);
     const int rc = next(comm, request);
     CCO_CALLS_LEAVE(Ibarrier, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     CCO_CALLS_BEGUN(*request, COLLECTIVES);
@@ -1699,7 +1699,7 @@ CCO_EXPORT int CRESTA_Bcast_begin(void *buffer, int count, MPI_Datatype datatype
     MPI_Comm comm, MPI_Request *request)
 {
     CCO_CALLS_NEXT_OF(CRESTA_Bcast_begin, &CRESTA_Bcast_begin);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Ibcast);
     const int rc = next(buffer, count, datatype, root, comm, request);
     CCO_CALLS_LEAVE(Ibcast, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     CCO_CALLS_BEGUN(*request, COLLECTIVES);
@@ -1711,7 +1711,7 @@ CCO_EXPORT int CRESTA_Gather_begin(const void *sendbuf, int sendcount, MPI_Datat
     MPI_Request *request)
 {
     CCO_CALLS_NEXT_OF(CRESTA_Gather_begin, &CRESTA_Gather_begin);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Igather);
     const int rc = next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm,
         request);
     CCO_CALLS_LEAVE(Igather, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -1724,7 +1724,7 @@ CCO_EXPORT int CRESTA_Gatherv_begin(const void *sendbuf, int sendcount, MPI_Data
     MPI_Comm comm, MPI_Request *request)
 {
     CCO_CALLS_NEXT_OF(CRESTA_Gatherv_begin, &CRESTA_Gatherv_begin);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Igatherv);
     const int rc = next(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root,
         comm, request);
     CCO_CALLS_LEAVE(Igatherv, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -1737,7 +1737,7 @@ CCO_EXPORT int CRESTA_Scatter_begin(const void *sendbuf, int sendcount, MPI_Data
     MPI_Request *request)
 {
     CCO_CALLS_NEXT_OF(CRESTA_Scatter_begin, &CRESTA_Scatter_begin);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Iscatter);
     const int rc = next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm,
         request);
     CCO_CALLS_LEAVE(Iscatter, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -1750,7 +1750,7 @@ CCO_EXPORT int CRESTA_Scatterv_begin(const void *sendbuf, const int sendcounts[]
     int root, MPI_Comm comm, MPI_Request *request)
 {
     CCO_CALLS_NEXT_OF(CRESTA_Scatterv_begin, &CRESTA_Scatterv_begin);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Iscatterv);
     const int rc = next(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root,
         comm, request);
     CCO_CALLS_LEAVE(Iscatterv, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -1762,7 +1762,7 @@ CCO_EXPORT int CRESTA_Reduce_begin(const void *sendbuf, void *recvbuf, int count
     MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm, MPI_Request *request)
 {
     CCO_CALLS_NEXT_OF(CRESTA_Reduce_begin, &CRESTA_Reduce_begin);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Ireduce);
     const int rc = next(sendbuf, recvbuf, count, datatype, op, root, comm, request);
     CCO_CALLS_LEAVE(Ireduce, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     CCO_CALLS_BEGUN(*request, COLLECTIVES);
@@ -1773,7 +1773,7 @@ CCO_EXPORT int CRESTA_Allgather_begin(const void *sendbuf, int sendcount, MPI_Da
     void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
 {
     CCO_CALLS_NEXT_OF(CRESTA_Allgather_begin, &CRESTA_Allgather_begin);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Iallgather);
     const int rc = next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
     CCO_CALLS_LEAVE(Iallgather, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     CCO_CALLS_BEGUN(*request, COLLECTIVES);
@@ -1785,7 +1785,7 @@ CCO_EXPORT int CRESTA_Allgatherv_begin(const void *sendbuf, int sendcount, MPI_D
     MPI_Request *request)
 {
     CCO_CALLS_NEXT_OF(CRESTA_Allgatherv_begin, &CRESTA_Allgatherv_begin);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Iallgatherv);
     const int rc = next(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm,
         request);
     CCO_CALLS_LEAVE(Iallgatherv, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -1797,7 +1797,7 @@ CCO_EXPORT int CRESTA_Allreduce_begin(const void *sendbuf, void *recvbuf, int co
     MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request *request)
 {
     CCO_CALLS_NEXT_OF(CRESTA_Allreduce_begin, &CRESTA_Allreduce_begin);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Iallreduce);
     const int rc = next(sendbuf, recvbuf, count, datatype, op, comm, request);
     CCO_CALLS_LEAVE(Iallreduce, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     CCO_CALLS_BEGUN(*request, COLLECTIVES);
@@ -1808,7 +1808,7 @@ CCO_EXPORT int CRESTA_Reduce_scatter_begin(const void *sendbuf, void *recvbuf,
     const int recvcounts[], MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request *request)
 {
     CCO_CALLS_NEXT_OF(CRESTA_Reduce_scatter_begin, &CRESTA_Reduce_scatter_begin);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Ireduce_scatter);
     const int rc = next(sendbuf, recvbuf, recvcounts, datatype, op, comm, request);
     CCO_CALLS_LEAVE(Ireduce_scatter, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     CCO_CALLS_BEGUN(*request, COLLECTIVES);
@@ -1819,7 +1819,7 @@ CCO_EXPORT int CRESTA_Reduce_scatter_block_begin(const void *sendbuf, void *recv
     MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request *request)
 {
     CCO_CALLS_NEXT_OF(CRESTA_Reduce_scatter_block_begin, &CRESTA_Reduce_scatter_block_begin);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Ireduce_scatter_block);
     const int rc = next(sendbuf, recvbuf, recvcount, datatype, op, comm, request);
     CCO_CALLS_LEAVE(Ireduce_scatter_block, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     CCO_CALLS_BEGUN(*request, COLLECTIVES);
@@ -1830,7 +1830,7 @@ CCO_EXPORT int CRESTA_Alltoall_begin(const void *sendbuf, int sendcount, MPI_Dat
     void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
 {
     CCO_CALLS_NEXT_OF(CRESTA_Alltoall_begin, &CRESTA_Alltoall_begin);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Ialltoall);
     const int rc = next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
     CCO_CALLS_LEAVE(Ialltoall, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     CCO_CALLS_BEGUN(*request, COLLECTIVES);
@@ -1842,7 +1842,7 @@ CCO_EXPORT int CRESTA_Alltoallv_begin(const void *sendbuf, const int sendcounts[
     const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
 {
     CCO_CALLS_NEXT_OF(CRESTA_Alltoallv_begin, &CRESTA_Alltoallv_begin);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Ialltoallv);
     const int rc = next(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls,
         recvtype, comm, request);
     CCO_CALLS_LEAVE(Ialltoallv, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -1855,7 +1855,7 @@ CCO_EXPORT int CRESTA_Alltoallw_begin(const void *sendbuf, const int sendcounts[
     const int rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Request *request)
 {
     CCO_CALLS_NEXT_OF(CRESTA_Alltoallw_begin, &CRESTA_Alltoallw_begin);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Ialltoallw);
     const int rc = next(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls,
         recvtypes, comm, request);
     CCO_CALLS_LEAVE(Ialltoallw, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -1867,7 +1867,7 @@ CCO_EXPORT int CRESTA_Scan_begin(const void *sendbuf, void *recvbuf, int count,
     MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request *request)
 {
     CCO_CALLS_NEXT_OF(CRESTA_Scan_begin, &CRESTA_Scan_begin);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Iscan);
     const int rc = next(sendbuf, recvbuf, count, datatype, op, comm, request);
     CCO_CALLS_LEAVE(Iscan, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     CCO_CALLS_BEGUN(*request, COLLECTIVES);
@@ -1878,7 +1878,7 @@ CCO_EXPORT int CRESTA_Exscan_begin(const void *sendbuf, void *recvbuf, int count
     MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request *request)
 {
     CCO_CALLS_NEXT_OF(CRESTA_Exscan_begin, &CRESTA_Exscan_begin);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Iexscan);
     const int rc = next(sendbuf, recvbuf, count, datatype, op, comm, request);
     CCO_CALLS_LEAVE(Iexscan, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     CCO_CALLS_BEGUN(*request, COLLECTIVES);
@@ -1890,7 +1890,7 @@ CCO_EXPORT int CRESTA_Neighbor_allgather_begin(const void *sendbuf, int sendcoun
     MPI_Request *request)
 {
     CCO_CALLS_NEXT_OF(CRESTA_Neighbor_allgather_begin, &CRESTA_Neighbor_allgather_begin);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Ineighbor_allgather);
     const int rc = next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
     CCO_CALLS_LEAVE(Ineighbor_allgather, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     CCO_CALLS_BEGUN(*request, COLLECTIVES);
@@ -1902,7 +1902,7 @@ CCO_EXPORT int CRESTA_Neighbor_allgatherv_begin(const void *sendbuf, int sendcou
     MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
 {
     CCO_CALLS_NEXT_OF(CRESTA_Neighbor_allgatherv_begin, &CRESTA_Neighbor_allgatherv_begin);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Ineighbor_allgatherv);
     const int rc = next(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm,
         request);
     CCO_CALLS_LEAVE(Ineighbor_allgatherv, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -1915,7 +1915,7 @@ CCO_EXPORT int CRESTA_Neighbor_alltoall_begin(const void *sendbuf, int sendcount
     MPI_Request *request)
 {
     CCO_CALLS_NEXT_OF(CRESTA_Neighbor_alltoall_begin, &CRESTA_Neighbor_alltoall_begin);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Ineighbor_alltoall);
     const int rc = next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
     CCO_CALLS_LEAVE(Ineighbor_alltoall, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     CCO_CALLS_BEGUN(*request, COLLECTIVES);
@@ -1927,7 +1927,7 @@ CCO_EXPORT int CRESTA_Neighbor_alltoallv_begin(const void *sendbuf, const int se
     const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
 {
     CCO_CALLS_NEXT_OF(CRESTA_Neighbor_alltoallv_begin, &CRESTA_Neighbor_alltoallv_begin);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Ineighbor_alltoallv);
     const int rc = next(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls,
         recvtype, comm, request);
     CCO_CALLS_LEAVE(Ineighbor_alltoallv, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -1940,7 +1940,7 @@ CCO_EXPORT int CRESTA_Neighbor_alltoallw_begin(const void *sendbuf, const int se
     const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Request *request)
 {
     CCO_CALLS_NEXT_OF(CRESTA_Neighbor_alltoallw_begin, &CRESTA_Neighbor_alltoallw_begin);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Ineighbor_alltoallw);
     const int rc = next(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls,
         recvtypes, comm, request);
     CCO_CALLS_LEAVE(Ineighbor_alltoallw, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -1953,7 +1953,7 @@ CCO_EXPORT int CRESTA_Bcast_begin_c(void *buffer, MPI_Count count, MPI_Datatype 
     MPI_Comm comm, MPI_Request *request)
 {
     CCO_CALLS_NEXT_OF(CRESTA_Bcast_begin_c, &CRESTA_Bcast_begin_c);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Ibcast);
     const int rc = next(buffer, count, datatype, root, comm, request);
     CCO_CALLS_LEAVE(Ibcast, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     CCO_CALLS_BEGUN(*request, COLLECTIVES);
@@ -1967,7 +1967,7 @@ CCO_EXPORT int CRESTA_Gather_begin_c(const void *sendbuf, MPI_Count sendcount,
     MPI_Comm comm, MPI_Request *request)
 {
     CCO_CALLS_NEXT_OF(CRESTA_Gather_begin_c, &CRESTA_Gather_begin_c);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Igather);
     const int rc = next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm,
         request);
     CCO_CALLS_LEAVE(Igather, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -1982,7 +1982,7 @@ CCO_EXPORT int CRESTA_Gatherv_begin_c(const void *sendbuf, MPI_Count sendcount,
     MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request)
 {
     CCO_CALLS_NEXT_OF(CRESTA_Gatherv_begin_c, &CRESTA_Gatherv_begin_c);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Igatherv);
     const int rc = next(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root,
         comm, request);
     CCO_CALLS_LEAVE(Igatherv, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -1997,7 +1997,7 @@ CCO_EXPORT int CRESTA_Scatter_begin_c(const void *sendbuf, MPI_Count sendcount,
     MPI_Comm comm, MPI_Request *request)
 {
     CCO_CALLS_NEXT_OF(CRESTA_Scatter_begin_c, &CRESTA_Scatter_begin_c);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Iscatter);
     const int rc = next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm,
         request);
     CCO_CALLS_LEAVE(Iscatter, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -2012,7 +2012,7 @@ CCO_EXPORT int CRESTA_Scatterv_begin_c(const void *sendbuf, const MPI_Count send
     MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request)
 {
     CCO_CALLS_NEXT_OF(CRESTA_Scatterv_begin_c, &CRESTA_Scatterv_begin_c);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Iscatterv);
     const int rc = next(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root,
         comm, request);
     CCO_CALLS_LEAVE(Iscatterv, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -2026,7 +2026,7 @@ CCO_EXPORT int CRESTA_Reduce_begin_c(const void *sendbuf, void *recvbuf, MPI_Cou
     MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm, MPI_Request *request)
 {
     CCO_CALLS_NEXT_OF(CRESTA_Reduce_begin_c, &CRESTA_Reduce_begin_c);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Ireduce);
     const int rc = next(sendbuf, recvbuf, count, datatype, op, root, comm, request);
     CCO_CALLS_LEAVE(Ireduce, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     CCO_CALLS_BEGUN(*request, COLLECTIVES);
@@ -2040,7 +2040,7 @@ CCO_EXPORT int CRESTA_Allgather_begin_c(const void *sendbuf, MPI_Count sendcount
     MPI_Request *request)
 {
     CCO_CALLS_NEXT_OF(CRESTA_Allgather_begin_c, &CRESTA_Allgather_begin_c);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Iallgather);
     const int rc = next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
     CCO_CALLS_LEAVE(Iallgather, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     CCO_CALLS_BEGUN(*request, COLLECTIVES);
@@ -2054,7 +2054,7 @@ CCO_EXPORT int CRESTA_Allgatherv_begin_c(const void *sendbuf, MPI_Count sendcoun
     MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
 {
     CCO_CALLS_NEXT_OF(CRESTA_Allgatherv_begin_c, &CRESTA_Allgatherv_begin_c);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Iallgatherv);
     const int rc = next(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm,
         request);
     CCO_CALLS_LEAVE(Iallgatherv, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -2068,7 +2068,7 @@ CCO_EXPORT int CRESTA_Allreduce_begin_c(const void *sendbuf, void *recvbuf, MPI_
     MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request *request)
 {
     CCO_CALLS_NEXT_OF(CRESTA_Allreduce_begin_c, &CRESTA_Allreduce_begin_c);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Iallreduce);
     const int rc = next(sendbuf, recvbuf, count, datatype, op, comm, request);
     CCO_CALLS_LEAVE(Iallreduce, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     CCO_CALLS_BEGUN(*request, COLLECTIVES);
@@ -2082,7 +2082,7 @@ CCO_EXPORT int CRESTA_Reduce_scatter_begin_c(const void *sendbuf, void *recvbuf,
     MPI_Request *request)
 {
     CCO_CALLS_NEXT_OF(CRESTA_Reduce_scatter_begin_c, &CRESTA_Reduce_scatter_begin_c);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Ireduce_scatter);
     const int rc = next(sendbuf, recvbuf, recvcounts, datatype, op, comm, request);
     CCO_CALLS_LEAVE(Ireduce_scatter, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     CCO_CALLS_BEGUN(*request, COLLECTIVES);
@@ -2095,7 +2095,7 @@ CCO_EXPORT int CRESTA_Reduce_scatter_block_begin_c(const void *sendbuf, void *re
     MPI_Count recvcount, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request *request)
 {
     CCO_CALLS_NEXT_OF(CRESTA_Reduce_scatter_block_begin_c, &CRESTA_Reduce_scatter_block_begin_c);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Ireduce_scatter_block);
     const int rc = next(sendbuf, recvbuf, recvcount, datatype, op, comm, request);
     CCO_CALLS_LEAVE(Ireduce_scatter_block, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     CCO_CALLS_BEGUN(*request, COLLECTIVES);
@@ -2109,7 +2109,7 @@ CCO_EXPORT int CRESTA_Alltoall_begin_c(const void *sendbuf, MPI_Count sendcount,
     MPI_Request *request)
 {
     CCO_CALLS_NEXT_OF(CRESTA_Alltoall_begin_c, &CRESTA_Alltoall_begin_c);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Ialltoall);
     const int rc = next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
     CCO_CALLS_LEAVE(Ialltoall, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     CCO_CALLS_BEGUN(*request, COLLECTIVES);
@@ -2123,7 +2123,7 @@ CCO_EXPORT int CRESTA_Alltoallv_begin_c(const void *sendbuf, const MPI_Count sen
     const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
 {
     CCO_CALLS_NEXT_OF(CRESTA_Alltoallv_begin_c, &CRESTA_Alltoallv_begin_c);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Ialltoallv);
     const int rc = next(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls,
         recvtype, comm, request);
     CCO_CALLS_LEAVE(Ialltoallv, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -2139,7 +2139,7 @@ CCO_EXPORT int CRESTA_Alltoallw_begin_c(const void *sendbuf, const MPI_Count sen
     MPI_Comm comm, MPI_Request *request)
 {
     CCO_CALLS_NEXT_OF(CRESTA_Alltoallw_begin_c, &CRESTA_Alltoallw_begin_c);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Ialltoallw);
     const int rc = next(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls,
         recvtypes, comm, request);
     CCO_CALLS_LEAVE(Ialltoallw, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -2153,7 +2153,7 @@ CCO_EXPORT int CRESTA_Scan_begin_c(const void *sendbuf, void *recvbuf, MPI_Count
     MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request *request)
 {
     CCO_CALLS_NEXT_OF(CRESTA_Scan_begin_c, &CRESTA_Scan_begin_c);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Iscan);
     const int rc = next(sendbuf, recvbuf, count, datatype, op, comm, request);
     CCO_CALLS_LEAVE(Iscan, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     CCO_CALLS_BEGUN(*request, COLLECTIVES);
@@ -2166,7 +2166,7 @@ CCO_EXPORT int CRESTA_Exscan_begin_c(const void *sendbuf, void *recvbuf, MPI_Cou
     MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request *request)
 {
     CCO_CALLS_NEXT_OF(CRESTA_Exscan_begin_c, &CRESTA_Exscan_begin_c);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Iexscan);
     const int rc = next(sendbuf, recvbuf, count, datatype, op, comm, request);
     CCO_CALLS_LEAVE(Iexscan, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     CCO_CALLS_BEGUN(*request, COLLECTIVES);
@@ -2180,7 +2180,7 @@ CCO_EXPORT int CRESTA_Neighbor_allgather_begin_c(const void *sendbuf, MPI_Count 
     MPI_Request *request)
 {
     CCO_CALLS_NEXT_OF(CRESTA_Neighbor_allgather_begin_c, &CRESTA_Neighbor_allgather_begin_c);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Ineighbor_allgather);
     const int rc = next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
     CCO_CALLS_LEAVE(Ineighbor_allgather, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     CCO_CALLS_BEGUN(*request, COLLECTIVES);
@@ -2194,7 +2194,7 @@ CCO_EXPORT int CRESTA_Neighbor_allgatherv_begin_c(const void *sendbuf, MPI_Count
     MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
 {
     CCO_CALLS_NEXT_OF(CRESTA_Neighbor_allgatherv_begin_c, &CRESTA_Neighbor_allgatherv_begin_c);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Ineighbor_allgatherv);
     const int rc = next(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm,
         request);
     CCO_CALLS_LEAVE(Ineighbor_allgatherv, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -2209,7 +2209,7 @@ CCO_EXPORT int CRESTA_Neighbor_alltoall_begin_c(const void *sendbuf, MPI_Count s
     MPI_Request *request)
 {
     CCO_CALLS_NEXT_OF(CRESTA_Neighbor_alltoall_begin_c, &CRESTA_Neighbor_alltoall_begin_c);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Ineighbor_alltoall);
     const int rc = next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
     CCO_CALLS_LEAVE(Ineighbor_alltoall, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     CCO_CALLS_BEGUN(*request, COLLECTIVES);
@@ -2223,7 +2223,7 @@ CCO_EXPORT int CRESTA_Neighbor_alltoallv_begin_c(const void *sendbuf, const MPI_
     const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
 {
     CCO_CALLS_NEXT_OF(CRESTA_Neighbor_alltoallv_begin_c, &CRESTA_Neighbor_alltoallv_begin_c);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Ineighbor_alltoallv);
     const int rc = next(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls,
         recvtype, comm, request);
     CCO_CALLS_LEAVE(Ineighbor_alltoallv, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -2239,7 +2239,7 @@ CCO_EXPORT int CRESTA_Neighbor_alltoallw_begin_c(const void *sendbuf, const MPI_
     MPI_Comm comm, MPI_Request *request)
 {
     CCO_CALLS_NEXT_OF(CRESTA_Neighbor_alltoallw_begin_c, &CRESTA_Neighbor_alltoallw_begin_c);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Ineighbor_alltoallw);
     const int rc = next(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls,
         recvtypes, comm, request);
     CCO_CALLS_LEAVE(Ineighbor_alltoallw, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -2252,7 +2252,7 @@ CCO_EXPORT void cresta_barrier_int(cco_f comm, MPI_Fint *ierror);
 CCO_EXPORT void cresta_barrier_int(cco_f comm, MPI_Fint *ierror)
 {
     CCO_CALLS_F_NEXT(cresta_barrier_int, (cco_f, MPI_Fint *));
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Barrier);
     next(comm, ierror);
     const MPI_Fint rc = *ierror;
     CCO_CALLS_LEAVE(Barrier, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -2261,7 +2261,7 @@ CCO_EXPORT void cresta_barrier_f08(cco_f comm, MPI_Fint *ierror);
 CCO_EXPORT void cresta_barrier_f08(cco_f comm, MPI_Fint *ierror)
 {
     CCO_CALLS_F_NEXT(cresta_barrier_f08, (cco_f, MPI_Fint *));
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Barrier);
     next(comm, ierror);
     const MPI_Fint rc = *ierror;
     CCO_CALLS_LEAVE(Barrier, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -2273,7 +2273,7 @@ CCO_EXPORT void cresta_bcast_int(cco_f buffer, cco_f count, cco_f datatype, cco_
     MPI_Fint *ierror)
 {
     CCO_CALLS_F_NEXT(cresta_bcast_int, (cco_f, cco_f, cco_f, cco_f, cco_f, MPI_Fint *));
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Bcast);
     next(buffer, count, datatype, root, comm, ierror);
     const MPI_Fint rc = *ierror;
     CCO_CALLS_LEAVE(Bcast, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -2284,7 +2284,7 @@ CCO_EXPORT void cresta_bcast_f08(cco_f buffer, cco_f count, cco_f datatype, cco_
     MPI_Fint *ierror)
 {
     CCO_CALLS_F_NEXT(cresta_bcast_f08, (cco_f, cco_f, cco_f, cco_f, cco_f, MPI_Fint *));
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Bcast);
     next(buffer, count, datatype, root, comm, ierror);
     const MPI_Fint rc = *ierror;
     CCO_CALLS_LEAVE(Bcast, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -2297,7 +2297,7 @@ CCO_EXPORT void cresta_gather_int(cco_f sendbuf, cco_f sendcount, cco_f sendtype
 {
     CCO_CALLS_F_NEXT(cresta_gather_int, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f,
         MPI_Fint *));
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Gather);
     next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, ierror);
     const MPI_Fint rc = *ierror;
     CCO_CALLS_LEAVE(Gather, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -2309,7 +2309,7 @@ CCO_EXPORT void cresta_gather_f08(cco_f sendbuf, cco_f sendcount, cco_f sendtype
 {
     CCO_CALLS_F_NEXT(cresta_gather_f08, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f,
         MPI_Fint *));
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Gather);
     next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, ierror);
     const MPI_Fint rc = *ierror;
     CCO_CALLS_LEAVE(Gather, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -2322,7 +2322,7 @@ CCO_EXPORT void cresta_gatherv_int(cco_f sendbuf, cco_f sendcount, cco_f sendtyp
 {
     CCO_CALLS_F_NEXT(cresta_gatherv_int, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f,
         cco_f, MPI_Fint *));
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Gatherv);
     next(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, ierror);
     const MPI_Fint rc = *ierror;
     CCO_CALLS_LEAVE(Gatherv, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -2334,7 +2334,7 @@ CCO_EXPORT void cresta_gatherv_f08(cco_f sendbuf, cco_f sendcount, cco_f sendtyp
 {
     CCO_CALLS_F_NEXT(cresta_gatherv_f08, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f,
         cco_f, MPI_Fint *));
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Gatherv);
     next(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, ierror);
     const MPI_Fint rc = *ierror;
     CCO_CALLS_LEAVE(Gatherv, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -2347,7 +2347,7 @@ CCO_EXPORT void cresta_scatter_int(cco_f sendbuf, cco_f sendcount, cco_f sendtyp
 {
     CCO_CALLS_F_NEXT(cresta_scatter_int, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f,
         MPI_Fint *));
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Scatter);
     next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, ierror);
     const MPI_Fint rc = *ierror;
     CCO_CALLS_LEAVE(Scatter, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -2359,7 +2359,7 @@ CCO_EXPORT void cresta_scatter_f08(cco_f sendbuf, cco_f sendcount, cco_f sendtyp
 {
     CCO_CALLS_F_NEXT(cresta_scatter_f08, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f,
         MPI_Fint *));
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Scatter);
     next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, ierror);
     const MPI_Fint rc = *ierror;
     CCO_CALLS_LEAVE(Scatter, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -2372,7 +2372,7 @@ CCO_EXPORT void cresta_scatterv_int(cco_f sendbuf, cco_f sendcounts, cco_f displ
 {
     CCO_CALLS_F_NEXT(cresta_scatterv_int, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f,
         cco_f, MPI_Fint *));
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Scatterv);
     next(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, ierror);
     const MPI_Fint rc = *ierror;
     CCO_CALLS_LEAVE(Scatterv, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -2384,7 +2384,7 @@ CCO_EXPORT void cresta_scatterv_f08(cco_f sendbuf, cco_f sendcounts, cco_f displ
 {
     CCO_CALLS_F_NEXT(cresta_scatterv_f08, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f,
         cco_f, MPI_Fint *));
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Scatterv);
     next(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, ierror);
     const MPI_Fint rc = *ierror;
     CCO_CALLS_LEAVE(Scatterv, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -2397,7 +2397,7 @@ CCO_EXPORT void cresta_reduce_int(cco_f sendbuf, cco_f recvbuf, cco_f count, cco
 {
     CCO_CALLS_F_NEXT(cresta_reduce_int, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f,
         MPI_Fint *));
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Reduce);
     next(sendbuf, recvbuf, count, datatype, op, root, comm, ierror);
     const MPI_Fint rc = *ierror;
     CCO_CALLS_LEAVE(Reduce, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -2409,7 +2409,7 @@ CCO_EXPORT void cresta_reduce_f08(cco_f sendbuf, cco_f recvbuf, cco_f count, cco
 {
     CCO_CALLS_F_NEXT(cresta_reduce_f08, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f,
         MPI_Fint *));
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Reduce);
     next(sendbuf, recvbuf, count, datatype, op, root, comm, ierror);
     const MPI_Fint rc = *ierror;
     CCO_CALLS_LEAVE(Reduce, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -2422,7 +2422,7 @@ CCO_EXPORT void cresta_allgather_int(cco_f sendbuf, cco_f sendcount, cco_f sendt
 {
     CCO_CALLS_F_NEXT(cresta_allgather_int, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f,
         MPI_Fint *));
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Allgather);
     next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, ierror);
     const MPI_Fint rc = *ierror;
     CCO_CALLS_LEAVE(Allgather, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -2434,7 +2434,7 @@ CCO_EXPORT void cresta_allgather_f08(cco_f sendbuf, cco_f sendcount, cco_f sendt
 {
     CCO_CALLS_F_NEXT(cresta_allgather_f08, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f,
         MPI_Fint *));
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Allgather);
     next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, ierror);
     const MPI_Fint rc = *ierror;
     CCO_CALLS_LEAVE(Allgather, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -2447,7 +2447,7 @@ CCO_EXPORT void cresta_allgatherv_int(cco_f sendbuf, cco_f sendcount, cco_f send
 {
     CCO_CALLS_F_NEXT(cresta_allgatherv_int, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f,
         MPI_Fint *));
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Allgatherv);
     next(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, ierror);
     const MPI_Fint rc = *ierror;
     CCO_CALLS_LEAVE(Allgatherv, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -2459,7 +2459,7 @@ CCO_EXPORT void cresta_allgatherv_f08(cco_f sendbuf, cco_f sendcount, cco_f send
 {
     CCO_CALLS_F_NEXT(cresta_allgatherv_f08, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f,
         MPI_Fint *));
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Allgatherv);
     next(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, ierror);
     const MPI_Fint rc = *ierror;
     CCO_CALLS_LEAVE(Allgatherv, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -2471,7 +2471,7 @@ CCO_EXPORT void cresta_allreduce_int(cco_f sendbuf, cco_f recvbuf, cco_f count, 
     cco_f op, cco_f comm, MPI_Fint *ierror)
 {
     CCO_CALLS_F_NEXT(cresta_allreduce_int, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, MPI_Fint *));
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Allreduce);
     next(sendbuf, recvbuf, count, datatype, op, comm, ierror);
     const MPI_Fint rc = *ierror;
     CCO_CALLS_LEAVE(Allreduce, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -2482,7 +2482,7 @@ CCO_EXPORT void cresta_allreduce_f08(cco_f sendbuf, cco_f recvbuf, cco_f count, 
     cco_f op, cco_f comm, MPI_Fint *ierror)
 {
     CCO_CALLS_F_NEXT(cresta_allreduce_f08, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, MPI_Fint *));
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Allreduce);
     next(sendbuf, recvbuf, count, datatype, op, comm, ierror);
     const MPI_Fint rc = *ierror;
     CCO_CALLS_LEAVE(Allreduce, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -2495,7 +2495,7 @@ CCO_EXPORT void cresta_reduce_scatter_int(cco_f sendbuf, cco_f recvbuf, cco_f re
 {
     CCO_CALLS_F_NEXT(cresta_reduce_scatter_int, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f,
         MPI_Fint *));
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Reduce_scatter);
     next(sendbuf, recvbuf, recvcounts, datatype, op, comm, ierror);
     const MPI_Fint rc = *ierror;
     CCO_CALLS_LEAVE(Reduce_scatter, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -2507,7 +2507,7 @@ CCO_EXPORT void cresta_reduce_scatter_f08(cco_f sendbuf, cco_f recvbuf, cco_f re
 {
     CCO_CALLS_F_NEXT(cresta_reduce_scatter_f08, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f,
         MPI_Fint *));
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Reduce_scatter);
     next(sendbuf, recvbuf, recvcounts, datatype, op, comm, ierror);
     const MPI_Fint rc = *ierror;
     CCO_CALLS_LEAVE(Reduce_scatter, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -2520,7 +2520,7 @@ CCO_EXPORT void cresta_reduce_scatter_block_int(cco_f sendbuf, cco_f recvbuf, cc
 {
     CCO_CALLS_F_NEXT(cresta_reduce_scatter_block_int, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f,
         MPI_Fint *));
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Reduce_scatter_block);
     next(sendbuf, recvbuf, recvcount, datatype, op, comm, ierror);
     const MPI_Fint rc = *ierror;
     CCO_CALLS_LEAVE(Reduce_scatter_block, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -2532,7 +2532,7 @@ CCO_EXPORT void cresta_reduce_scatter_block_f08(cco_f sendbuf, cco_f recvbuf, cc
 {
     CCO_CALLS_F_NEXT(cresta_reduce_scatter_block_f08, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f,
         MPI_Fint *));
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Reduce_scatter_block);
     next(sendbuf, recvbuf, recvcount, datatype, op, comm, ierror);
     const MPI_Fint rc = *ierror;
     CCO_CALLS_LEAVE(Reduce_scatter_block, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -2545,7 +2545,7 @@ CCO_EXPORT void cresta_alltoall_int(cco_f sendbuf, cco_f sendcount, cco_f sendty
 {
     CCO_CALLS_F_NEXT(cresta_alltoall_int, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f,
         MPI_Fint *));
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Alltoall);
     next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, ierror);
     const MPI_Fint rc = *ierror;
     CCO_CALLS_LEAVE(Alltoall, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -2557,7 +2557,7 @@ CCO_EXPORT void cresta_alltoall_f08(cco_f sendbuf, cco_f sendcount, cco_f sendty
 {
     CCO_CALLS_F_NEXT(cresta_alltoall_f08, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f,
         MPI_Fint *));
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Alltoall);
     next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, ierror);
     const MPI_Fint rc = *ierror;
     CCO_CALLS_LEAVE(Alltoall, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -2570,7 +2570,7 @@ CCO_EXPORT void cresta_alltoallv_int(cco_f sendbuf, cco_f sendcounts, cco_f sdis
 {
     CCO_CALLS_F_NEXT(cresta_alltoallv_int, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f,
         cco_f, MPI_Fint *));
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Alltoallv);
     next(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm,
         ierror);
     const MPI_Fint rc = *ierror;
@@ -2583,7 +2583,7 @@ CCO_EXPORT void cresta_alltoallv_f08(cco_f sendbuf, cco_f sendcounts, cco_f sdis
 {
     CCO_CALLS_F_NEXT(cresta_alltoallv_f08, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f,
         cco_f, MPI_Fint *));
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Alltoallv);
     next(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm,
         ierror);
     const MPI_Fint rc = *ierror;
@@ -2599,7 +2599,7 @@ CCO_EXPORT void cresta_alltoallw_int(cco_f sendbuf, cco_f sendcounts, cco_f sdis
 {
     CCO_CALLS_F_NEXT(cresta_alltoallw_int, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f,
         cco_f, MPI_Fint *));
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Alltoallw);
     next(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm,
         ierror);
     const MPI_Fint rc = *ierror;
@@ -2614,7 +2614,7 @@ CCO_EXPORT void cresta_alltoallw_f08(cco_f sendbuf, cco_f sendcounts, cco_f sdis
 {
     CCO_CALLS_F_NEXT(cresta_alltoallw_f08, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f,
         cco_f, MPI_Fint *));
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Alltoallw);
     next(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm,
         ierror);
     const MPI_Fint rc = *ierror;
@@ -2627,7 +2627,7 @@ CCO_EXPORT void cresta_scan_int(cco_f sendbuf, cco_f recvbuf, cco_f count, cco_f
     cco_f comm, MPI_Fint *ierror)
 {
     CCO_CALLS_F_NEXT(cresta_scan_int, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, MPI_Fint *));
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Scan);
     next(sendbuf, recvbuf, count, datatype, op, comm, ierror);
     const MPI_Fint rc = *ierror;
     CCO_CALLS_LEAVE(Scan, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -2638,7 +2638,7 @@ CCO_EXPORT void cresta_scan_f08(cco_f sendbuf, cco_f recvbuf, cco_f count, cco_f
     cco_f comm, MPI_Fint *ierror)
 {
     CCO_CALLS_F_NEXT(cresta_scan_f08, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, MPI_Fint *));
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Scan);
     next(sendbuf, recvbuf, count, datatype, op, comm, ierror);
     const MPI_Fint rc = *ierror;
     CCO_CALLS_LEAVE(Scan, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -2650,7 +2650,7 @@ CCO_EXPORT void cresta_exscan_int(cco_f sendbuf, cco_f recvbuf, cco_f count, cco
     cco_f op, cco_f comm, MPI_Fint *ierror)
 {
     CCO_CALLS_F_NEXT(cresta_exscan_int, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, MPI_Fint *));
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Exscan);
     next(sendbuf, recvbuf, count, datatype, op, comm, ierror);
     const MPI_Fint rc = *ierror;
     CCO_CALLS_LEAVE(Exscan, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -2661,7 +2661,7 @@ CCO_EXPORT void cresta_exscan_f08(cco_f sendbuf, cco_f recvbuf, cco_f count, cco
     cco_f op, cco_f comm, MPI_Fint *ierror)
 {
     CCO_CALLS_F_NEXT(cresta_exscan_f08, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, MPI_Fint *));
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Exscan);
     next(sendbuf, recvbuf, count, datatype, op, comm, ierror);
     const MPI_Fint rc = *ierror;
     CCO_CALLS_LEAVE(Exscan, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -2674,7 +2674,7 @@ CCO_EXPORT void cresta_neighbor_allgather_int(cco_f sendbuf, cco_f sendcount, cc
 {
     CCO_CALLS_F_NEXT(cresta_neighbor_allgather_int, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f,
         cco_f, MPI_Fint *));
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Neighbor_allgather);
     next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, ierror);
     const MPI_Fint rc = *ierror;
     CCO_CALLS_LEAVE(Neighbor_allgather, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -2686,7 +2686,7 @@ CCO_EXPORT void cresta_neighbor_allgather_f08(cco_f sendbuf, cco_f sendcount, cc
 {
     CCO_CALLS_F_NEXT(cresta_neighbor_allgather_f08, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f,
         cco_f, MPI_Fint *));
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Neighbor_allgather);
     next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, ierror);
     const MPI_Fint rc = *ierror;
     CCO_CALLS_LEAVE(Neighbor_allgather, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -2699,7 +2699,7 @@ CCO_EXPORT void cresta_neighbor_allgatherv_int(cco_f sendbuf, cco_f sendcount, c
 {
     CCO_CALLS_F_NEXT(cresta_neighbor_allgatherv_int, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f,
         cco_f, cco_f, MPI_Fint *));
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Neighbor_allgatherv);
     next(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, ierror);
     const MPI_Fint rc = *ierror;
     CCO_CALLS_LEAVE(Neighbor_allgatherv, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -2711,7 +2711,7 @@ CCO_EXPORT void cresta_neighbor_allgatherv_f08(cco_f sendbuf, cco_f sendcount, c
 {
     CCO_CALLS_F_NEXT(cresta_neighbor_allgatherv_f08, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f,
         cco_f, cco_f, MPI_Fint *));
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Neighbor_allgatherv);
     next(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, ierror);
     const MPI_Fint rc = *ierror;
     CCO_CALLS_LEAVE(Neighbor_allgatherv, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -2724,7 +2724,7 @@ CCO_EXPORT void cresta_neighbor_alltoall_int(cco_f sendbuf, cco_f sendcount, cco
 {
     CCO_CALLS_F_NEXT(cresta_neighbor_alltoall_int, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f,
         MPI_Fint *));
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Neighbor_alltoall);
     next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, ierror);
     const MPI_Fint rc = *ierror;
     CCO_CALLS_LEAVE(Neighbor_alltoall, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -2736,7 +2736,7 @@ CCO_EXPORT void cresta_neighbor_alltoall_f08(cco_f sendbuf, cco_f sendcount, cco
 {
     CCO_CALLS_F_NEXT(cresta_neighbor_alltoall_f08, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f,
         MPI_Fint *));
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Neighbor_alltoall);
     next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, ierror);
     const MPI_Fint rc = *ierror;
     CCO_CALLS_LEAVE(Neighbor_alltoall, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -2751,7 +2751,7 @@ CCO_EXPORT void cresta_neighbor_alltoallv_int(cco_f sendbuf, cco_f sendcounts, c
 {
     CCO_CALLS_F_NEXT(cresta_neighbor_alltoallv_int, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f,
         cco_f, cco_f, cco_f, MPI_Fint *));
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Neighbor_alltoallv);
     next(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm,
         ierror);
     const MPI_Fint rc = *ierror;
@@ -2766,7 +2766,7 @@ CCO_EXPORT void cresta_neighbor_alltoallv_f08(cco_f sendbuf, cco_f sendcounts, c
 {
     CCO_CALLS_F_NEXT(cresta_neighbor_alltoallv_f08, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f,
         cco_f, cco_f, cco_f, MPI_Fint *));
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Neighbor_alltoallv);
     next(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm,
         ierror);
     const MPI_Fint rc = *ierror;
@@ -2782,7 +2782,7 @@ CCO_EXPORT void cresta_neighbor_alltoallw_int(cco_f sendbuf, cco_f sendcounts, c
 {
     CCO_CALLS_F_NEXT(cresta_neighbor_alltoallw_int, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f,
         cco_f, cco_f, cco_f, MPI_Fint *));
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Neighbor_alltoallw);
     next(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm,
         ierror);
     const MPI_Fint rc = *ierror;
@@ -2797,7 +2797,7 @@ CCO_EXPORT void cresta_neighbor_alltoallw_f08(cco_f sendbuf, cco_f sendcounts, c
 {
     CCO_CALLS_F_NEXT(cresta_neighbor_alltoallw_f08, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f,
         cco_f, cco_f, cco_f, MPI_Fint *));
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Neighbor_alltoallw);
     next(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm,
         ierror);
     const MPI_Fint rc = *ierror;
@@ -2808,7 +2808,7 @@ CCO_EXPORT void cresta_ibarrier_int(cco_f comm, cco_f request, MPI_Fint *ierror)
 CCO_EXPORT void cresta_ibarrier_int(cco_f comm, cco_f request, MPI_Fint *ierror)
 {
     CCO_CALLS_F_NEXT(cresta_ibarrier_int, (cco_f, cco_f, MPI_Fint *));
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Ibarrier);
     next(comm, request, ierror);
     const MPI_Fint rc = *ierror;
     CCO_CALLS_LEAVE(Ibarrier, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -2818,7 +2818,7 @@ CCO_EXPORT void cresta_ibarrier_f08(cco_f comm, cco_f request, MPI_Fint *ierror)
 CCO_EXPORT void cresta_ibarrier_f08(cco_f comm, cco_f request, MPI_Fint *ierror)
 {
     CCO_CALLS_F_NEXT(cresta_ibarrier_f08, (cco_f, cco_f, MPI_Fint *));
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Ibarrier);
     next(comm, request, ierror);
     const MPI_Fint rc = *ierror;
     CCO_CALLS_LEAVE(Ibarrier, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -2831,7 +2831,7 @@ CCO_EXPORT void cresta_ibcast_int(cco_f buffer, cco_f count, cco_f datatype, cco
     cco_f request, MPI_Fint *ierror)
 {
     CCO_CALLS_F_NEXT(cresta_ibcast_int, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, MPI_Fint *));
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Ibcast);
     next(buffer, count, datatype, root, comm, request, ierror);
     const MPI_Fint rc = *ierror;
     CCO_CALLS_LEAVE(Ibcast, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -2843,7 +2843,7 @@ CCO_EXPORT void cresta_ibcast_f08(cco_f buffer, cco_f count, cco_f datatype, cco
     cco_f request, MPI_Fint *ierror)
 {
     CCO_CALLS_F_NEXT(cresta_ibcast_f08, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, MPI_Fint *));
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Ibcast);
     next(buffer, count, datatype, root, comm, request, ierror);
     const MPI_Fint rc = *ierror;
     CCO_CALLS_LEAVE(Ibcast, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -2857,7 +2857,7 @@ CCO_EXPORT void cresta_igather_int(cco_f sendbuf, cco_f sendcount, cco_f sendtyp
 {
     CCO_CALLS_F_NEXT(cresta_igather_int, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f,
         cco_f, MPI_Fint *));
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Igather);
     next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request, ierror);
     const MPI_Fint rc = *ierror;
     CCO_CALLS_LEAVE(Igather, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -2870,7 +2870,7 @@ CCO_EXPORT void cresta_igather_f08(cco_f sendbuf, cco_f sendcount, cco_f sendtyp
 {
     CCO_CALLS_F_NEXT(cresta_igather_f08, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f,
         cco_f, MPI_Fint *));
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Igather);
     next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request, ierror);
     const MPI_Fint rc = *ierror;
     CCO_CALLS_LEAVE(Igather, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -2886,7 +2886,7 @@ CCO_EXPORT void cresta_igatherv_int(cco_f sendbuf, cco_f sendcount, cco_f sendty
 {
     CCO_CALLS_F_NEXT(cresta_igatherv_int, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f,
         cco_f, cco_f, MPI_Fint *));
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Igatherv);
     next(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, request,
         ierror);
     const MPI_Fint rc = *ierror;
@@ -2902,7 +2902,7 @@ CCO_EXPORT void cresta_igatherv_f08(cco_f sendbuf, cco_f sendcount, cco_f sendty
 {
     CCO_CALLS_F_NEXT(cresta_igatherv_f08, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f,
         cco_f, cco_f, MPI_Fint *));
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Igatherv);
     next(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, request,
         ierror);
     const MPI_Fint rc = *ierror;
@@ -2917,7 +2917,7 @@ CCO_EXPORT void cresta_iscatter_int(cco_f sendbuf, cco_f sendcount, cco_f sendty
 {
     CCO_CALLS_F_NEXT(cresta_iscatter_int, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f,
         cco_f, MPI_Fint *));
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Iscatter);
     next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request, ierror);
     const MPI_Fint rc = *ierror;
     CCO_CALLS_LEAVE(Iscatter, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -2930,7 +2930,7 @@ CCO_EXPORT void cresta_iscatter_f08(cco_f sendbuf, cco_f sendcount, cco_f sendty
 {
     CCO_CALLS_F_NEXT(cresta_iscatter_f08, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f,
         cco_f, MPI_Fint *));
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Iscatter);
     next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request, ierror);
     const MPI_Fint rc = *ierror;
     CCO_CALLS_LEAVE(Iscatter, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -2946,7 +2946,7 @@ CCO_EXPORT void cresta_iscatterv_int(cco_f sendbuf, cco_f sendcounts, cco_f disp
 {
     CCO_CALLS_F_NEXT(cresta_iscatterv_int, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f,
         cco_f, cco_f, MPI_Fint *));
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Iscatterv);
     next(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, request,
         ierror);
     const MPI_Fint rc = *ierror;
@@ -2962,7 +2962,7 @@ CCO_EXPORT void cresta_iscatterv_f08(cco_f sendbuf, cco_f sendcounts, cco_f disp
 {
     CCO_CALLS_F_NEXT(cresta_iscatterv_f08, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f,
         cco_f, cco_f, MPI_Fint *));
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Iscatterv);
     next(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, request,
         ierror);
     const MPI_Fint rc = *ierror;
@@ -2977,7 +2977,7 @@ CCO_EXPORT void cresta_ireduce_int(cco_f sendbuf, cco_f recvbuf, cco_f count, cc
 {
     CCO_CALLS_F_NEXT(cresta_ireduce_int, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f,
         MPI_Fint *));
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Ireduce);
     next(sendbuf, recvbuf, count, datatype, op, root, comm, request, ierror);
     const MPI_Fint rc = *ierror;
     CCO_CALLS_LEAVE(Ireduce, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -2990,7 +2990,7 @@ CCO_EXPORT void cresta_ireduce_f08(cco_f sendbuf, cco_f recvbuf, cco_f count, cc
 {
     CCO_CALLS_F_NEXT(cresta_ireduce_f08, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f,
         MPI_Fint *));
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Ireduce);
     next(sendbuf, recvbuf, count, datatype, op, root, comm, request, ierror);
     const MPI_Fint rc = *ierror;
     CCO_CALLS_LEAVE(Ireduce, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -3004,7 +3004,7 @@ CCO_EXPORT void cresta_iallgather_int(cco_f sendbuf, cco_f sendcount, cco_f send
 {
     CCO_CALLS_F_NEXT(cresta_iallgather_int, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f,
         MPI_Fint *));
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Iallgather);
     next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request, ierror);
     const MPI_Fint rc = *ierror;
     CCO_CALLS_LEAVE(Iallgather, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -3017,7 +3017,7 @@ CCO_EXPORT void cresta_iallgather_f08(cco_f sendbuf, cco_f sendcount, cco_f send
 {
     CCO_CALLS_F_NEXT(cresta_iallgather_f08, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f,
         MPI_Fint *));
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Iallgather);
     next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request, ierror);
     const MPI_Fint rc = *ierror;
     CCO_CALLS_LEAVE(Iallgather, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -3033,7 +3033,7 @@ CCO_EXPORT void cresta_iallgatherv_int(cco_f sendbuf, cco_f sendcount, cco_f sen
 {
     CCO_CALLS_F_NEXT(cresta_iallgatherv_int, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f,
         cco_f, cco_f, MPI_Fint *));
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Iallgatherv);
     next(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, request,
         ierror);
     const MPI_Fint rc = *ierror;
@@ -3049,7 +3049,7 @@ CCO_EXPORT void cresta_iallgatherv_f08(cco_f sendbuf, cco_f sendcount, cco_f sen
 {
     CCO_CALLS_F_NEXT(cresta_iallgatherv_f08, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f,
         cco_f, cco_f, MPI_Fint *));
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Iallgatherv);
     next(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, request,
         ierror);
     const MPI_Fint rc = *ierror;
@@ -3064,7 +3064,7 @@ CCO_EXPORT void cresta_iallreduce_int(cco_f sendbuf, cco_f recvbuf, cco_f count,
 {
     CCO_CALLS_F_NEXT(cresta_iallreduce_int, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f,
         MPI_Fint *));
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Iallreduce);
     next(sendbuf, recvbuf, count, datatype, op, comm, request, ierror);
     const MPI_Fint rc = *ierror;
     CCO_CALLS_LEAVE(Iallreduce, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -3077,7 +3077,7 @@ CCO_EXPORT void cresta_iallreduce_f08(cco_f sendbuf, cco_f recvbuf, cco_f count,
 {
     CCO_CALLS_F_NEXT(cresta_iallreduce_f08, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f,
         MPI_Fint *));
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Iallreduce);
     next(sendbuf, recvbuf, count, datatype, op, comm, request, ierror);
     const MPI_Fint rc = *ierror;
     CCO_CALLS_LEAVE(Iallreduce, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -3091,7 +3091,7 @@ CCO_EXPORT void cresta_ireduce_scatter_int(cco_f sendbuf, cco_f recvbuf, cco_f r
 {
     CCO_CALLS_F_NEXT(cresta_ireduce_scatter_int, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f,
         MPI_Fint *));
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Ireduce_scatter);
     next(sendbuf, recvbuf, recvcounts, datatype, op, comm, request, ierror);
     const MPI_Fint rc = *ierror;
     CCO_CALLS_LEAVE(Ireduce_scatter, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -3104,7 +3104,7 @@ CCO_EXPORT void cresta_ireduce_scatter_f08(cco_f sendbuf, cco_f recvbuf, cco_f r
 {
     CCO_CALLS_F_NEXT(cresta_ireduce_scatter_f08, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f,
         MPI_Fint *));
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Ireduce_scatter);
     next(sendbuf, recvbuf, recvcounts, datatype, op, comm, request, ierror);
     const MPI_Fint rc = *ierror;
     CCO_CALLS_LEAVE(Ireduce_scatter, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -3118,7 +3118,7 @@ CCO_EXPORT void cresta_ireduce_scatter_block_int(cco_f sendbuf, cco_f recvbuf, c
 {
     CCO_CALLS_F_NEXT(cresta_ireduce_scatter_block_int, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f,
         cco_f, MPI_Fint *));
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Ireduce_scatter_block);
     next(sendbuf, recvbuf, recvcount, datatype, op, comm, request, ierror);
     const MPI_Fint rc = *ierror;
     CCO_CALLS_LEAVE(Ireduce_scatter_block, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -3131,7 +3131,7 @@ CCO_EXPORT void cresta_ireduce_scatter_block_f08(cco_f sendbuf, cco_f recvbuf, c
 {
     CCO_CALLS_F_NEXT(cresta_ireduce_scatter_block_f08, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f,
         cco_f, MPI_Fint *));
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Ireduce_scatter_block);
     next(sendbuf, recvbuf, recvcount, datatype, op, comm, request, ierror);
     const MPI_Fint rc = *ierror;
     CCO_CALLS_LEAVE(Ireduce_scatter_block, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -3145,7 +3145,7 @@ CCO_EXPORT void cresta_ialltoall_int(cco_f sendbuf, cco_f sendcount, cco_f sendt
 {
     CCO_CALLS_F_NEXT(cresta_ialltoall_int, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f,
         MPI_Fint *));
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Ialltoall);
     next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request, ierror);
     const MPI_Fint rc = *ierror;
     CCO_CALLS_LEAVE(Ialltoall, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -3158,7 +3158,7 @@ CCO_EXPORT void cresta_ialltoall_f08(cco_f sendbuf, cco_f sendcount, cco_f sendt
 {
     CCO_CALLS_F_NEXT(cresta_ialltoall_f08, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f,
         MPI_Fint *));
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Ialltoall);
     next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request, ierror);
     const MPI_Fint rc = *ierror;
     CCO_CALLS_LEAVE(Ialltoall, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -3174,7 +3174,7 @@ CCO_EXPORT void cresta_ialltoallv_int(cco_f sendbuf, cco_f sendcounts, cco_f sdi
 {
     CCO_CALLS_F_NEXT(cresta_ialltoallv_int, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f,
         cco_f, cco_f, MPI_Fint *));
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Ialltoallv);
     next(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm,
         request, ierror);
     const MPI_Fint rc = *ierror;
@@ -3190,7 +3190,7 @@ CCO_EXPORT void cresta_ialltoallv_f08(cco_f sendbuf, cco_f sendcounts, cco_f sdi
 {
     CCO_CALLS_F_NEXT(cresta_ialltoallv_f08, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f,
         cco_f, cco_f, MPI_Fint *));
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Ialltoallv);
     next(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm,
         request, ierror);
     const MPI_Fint rc = *ierror;
@@ -3207,7 +3207,7 @@ CCO_EXPORT void cresta_ialltoallw_int(cco_f sendbuf, cco_f sendcounts, cco_f sdi
 {
     CCO_CALLS_F_NEXT(cresta_ialltoallw_int, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f,
         cco_f, cco_f, MPI_Fint *));
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Ialltoallw);
     next(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm,
         request, ierror);
     const MPI_Fint rc = *ierror;
@@ -3223,7 +3223,7 @@ CCO_EXPORT void cresta_ialltoallw_f08(cco_f sendbuf, cco_f sendcounts, cco_f sdi
 {
     CCO_CALLS_F_NEXT(cresta_ialltoallw_f08, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f,
         cco_f, cco_f, MPI_Fint *));
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Ialltoallw);
     next(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm,
         request, ierror);
     const MPI_Fint rc = *ierror;
@@ -3238,7 +3238,7 @@ CCO_EXPORT void cresta_iscan_int(cco_f sendbuf, cco_f recvbuf, cco_f count, cco_
 {
     CCO_CALLS_F_NEXT(cresta_iscan_int, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f,
         MPI_Fint *));
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Iscan);
     next(sendbuf, recvbuf, count, datatype, op, comm, request, ierror);
     const MPI_Fint rc = *ierror;
     CCO_CALLS_LEAVE(Iscan, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -3251,7 +3251,7 @@ CCO_EXPORT void cresta_iscan_f08(cco_f sendbuf, cco_f recvbuf, cco_f count, cco_
 {
     CCO_CALLS_F_NEXT(cresta_iscan_f08, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f,
         MPI_Fint *));
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Iscan);
     next(sendbuf, recvbuf, count, datatype, op, comm, request, ierror);
     const MPI_Fint rc = *ierror;
     CCO_CALLS_LEAVE(Iscan, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -3265,7 +3265,7 @@ CCO_EXPORT void cresta_iexscan_int(cco_f sendbuf, cco_f recvbuf, cco_f count, cc
 {
     CCO_CALLS_F_NEXT(cresta_iexscan_int, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f,
         MPI_Fint *));
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Iexscan);
     next(sendbuf, recvbuf, count, datatype, op, comm, request, ierror);
     const MPI_Fint rc = *ierror;
     CCO_CALLS_LEAVE(Iexscan, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -3278,7 +3278,7 @@ CCO_EXPORT void cresta_iexscan_f08(cco_f sendbuf, cco_f recvbuf, cco_f count, cc
 {
     CCO_CALLS_F_NEXT(cresta_iexscan_f08, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f,
         MPI_Fint *));
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Iexscan);
     next(sendbuf, recvbuf, count, datatype, op, comm, request, ierror);
     const MPI_Fint rc = *ierror;
     CCO_CALLS_LEAVE(Iexscan, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -3292,7 +3292,7 @@ CCO_EXPORT void cresta_ineighbor_allgather_int(cco_f sendbuf, cco_f sendcount, c
 {
     CCO_CALLS_F_NEXT(cresta_ineighbor_allgather_int, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f,
         cco_f, cco_f, MPI_Fint *));
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Ineighbor_allgather);
     next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request, ierror);
     const MPI_Fint rc = *ierror;
     CCO_CALLS_LEAVE(Ineighbor_allgather, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -3305,7 +3305,7 @@ CCO_EXPORT void cresta_ineighbor_allgather_f08(cco_f sendbuf, cco_f sendcount, c
 {
     CCO_CALLS_F_NEXT(cresta_ineighbor_allgather_f08, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f,
         cco_f, cco_f, MPI_Fint *));
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Ineighbor_allgather);
     next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request, ierror);
     const MPI_Fint rc = *ierror;
     CCO_CALLS_LEAVE(Ineighbor_allgather, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -3321,7 +3321,7 @@ CCO_EXPORT void cresta_ineighbor_allgatherv_int(cco_f sendbuf, cco_f sendcount, 
 {
     CCO_CALLS_F_NEXT(cresta_ineighbor_allgatherv_int, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f,
         cco_f, cco_f, cco_f, MPI_Fint *));
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Ineighbor_allgatherv);
     next(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, request,
         ierror);
     const MPI_Fint rc = *ierror;
@@ -3337,7 +3337,7 @@ CCO_EXPORT void cresta_ineighbor_allgatherv_f08(cco_f sendbuf, cco_f sendcount, 
 {
     CCO_CALLS_F_NEXT(cresta_ineighbor_allgatherv_f08, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f,
         cco_f, cco_f, cco_f, MPI_Fint *));
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Ineighbor_allgatherv);
     next(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, request,
         ierror);
     const MPI_Fint rc = *ierror;
@@ -3352,7 +3352,7 @@ CCO_EXPORT void cresta_ineighbor_alltoall_int(cco_f sendbuf, cco_f sendcount, cc
 {
     CCO_CALLS_F_NEXT(cresta_ineighbor_alltoall_int, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f,
         cco_f, cco_f, MPI_Fint *));
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Ineighbor_alltoall);
     next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request, ierror);
     const MPI_Fint rc = *ierror;
     CCO_CALLS_LEAVE(Ineighbor_alltoall, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -3365,7 +3365,7 @@ CCO_EXPORT void cresta_ineighbor_alltoall_f08(cco_f sendbuf, cco_f sendcount, cc
 {
     CCO_CALLS_F_NEXT(cresta_ineighbor_alltoall_f08, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f,
         cco_f, cco_f, MPI_Fint *));
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Ineighbor_alltoall);
     next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request, ierror);
     const MPI_Fint rc = *ierror;
     CCO_CALLS_LEAVE(Ineighbor_alltoall, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -3381,7 +3381,7 @@ CCO_EXPORT void cresta_ineighbor_alltoallv_int(cco_f sendbuf, cco_f sendcounts, 
 {
     CCO_CALLS_F_NEXT(cresta_ineighbor_alltoallv_int, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f,
         cco_f, cco_f, cco_f, cco_f, MPI_Fint *));
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Ineighbor_alltoallv);
     next(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm,
         request, ierror);
     const MPI_Fint rc = *ierror;
@@ -3397,7 +3397,7 @@ CCO_EXPORT void cresta_ineighbor_alltoallv_f08(cco_f sendbuf, cco_f sendcounts, 
 {
     CCO_CALLS_F_NEXT(cresta_ineighbor_alltoallv_f08, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f,
         cco_f, cco_f, cco_f, cco_f, MPI_Fint *));
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Ineighbor_alltoallv);
     next(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm,
         request, ierror);
     const MPI_Fint rc = *ierror;
@@ -3414,7 +3414,7 @@ CCO_EXPORT void cresta_ineighbor_alltoallw_int(cco_f sendbuf, cco_f sendcounts, 
 {
     CCO_CALLS_F_NEXT(cresta_ineighbor_alltoallw_int, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f,
         cco_f, cco_f, cco_f, cco_f, MPI_Fint *));
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Ineighbor_alltoallw);
     next(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm,
         request, ierror);
     const MPI_Fint rc = *ierror;
@@ -3430,7 +3430,7 @@ CCO_EXPORT void cresta_ineighbor_alltoallw_f08(cco_f sendbuf, cco_f sendcounts, 
 {
     CCO_CALLS_F_NEXT(cresta_ineighbor_alltoallw_f08, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f,
         cco_f, cco_f, cco_f, cco_f, MPI_Fint *));
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Ineighbor_alltoallw);
     next(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm,
         request, ierror);
     const MPI_Fint rc = *ierror;
@@ -3443,7 +3443,7 @@ CCO_EXPORT void cresta_barrier_init_int(cco_f comm, cco_f info, cco_f request, M
 CCO_EXPORT void cresta_barrier_init_int(cco_f comm, cco_f info, cco_f request, MPI_Fint *ierror)
 {
     CCO_CALLS_F_NEXT(cresta_barrier_init_int, (cco_f, cco_f, cco_f, MPI_Fint *));
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Barrier_init);
     next(comm, info, request, ierror);
     const MPI_Fint rc = *ierror;
     CCO_CALLS_LEAVE(Barrier_init, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -3453,7 +3453,7 @@ CCO_EXPORT void cresta_barrier_init_f08(cco_f comm, cco_f info, cco_f request, M
 CCO_EXPORT void cresta_barrier_init_f08(cco_f comm, cco_f info, cco_f request, MPI_Fint *ierror)
 {
     CCO_CALLS_F_NEXT(cresta_barrier_init_f08, (cco_f, cco_f, cco_f, MPI_Fint *));
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Barrier_init);
     next(comm, info, request, ierror);
     const MPI_Fint rc = *ierror;
     CCO_CALLS_LEAVE(Barrier_init, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -3469,7 +3469,7 @@ CCO_EXPORT void cresta_bcast_init_int(cco_f buffer, cco_f count, cco_f datatype,
 {
     CCO_CALLS_F_NEXT(cresta_bcast_init_int, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f,
         MPI_Fint *));
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Bcast_init);
     next(buffer, count, datatype, root, comm, info, request, ierror);
     const MPI_Fint rc = *ierror;
     CCO_CALLS_LEAVE(Bcast_init, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -3482,7 +3482,7 @@ CCO_EXPORT void cresta_bcast_init_f08(cco_f buffer, cco_f count, cco_f datatype,
 {
     CCO_CALLS_F_NEXT(cresta_bcast_init_f08, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f,
         MPI_Fint *));
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Bcast_init);
     next(buffer, count, datatype, root, comm, info, request, ierror);
     const MPI_Fint rc = *ierror;
     CCO_CALLS_LEAVE(Bcast_init, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -3500,7 +3500,7 @@ CCO_EXPORT void cresta_gather_init_int(cco_f sendbuf, cco_f sendcount, cco_f sen
 {
     CCO_CALLS_F_NEXT(cresta_gather_init_int, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f,
         cco_f, cco_f, cco_f, MPI_Fint *));
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Gather_init);
     next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request,
         ierror);
     const MPI_Fint rc = *ierror;
@@ -3516,7 +3516,7 @@ CCO_EXPORT void cresta_gather_init_f08(cco_f sendbuf, cco_f sendcount, cco_f sen
 {
     CCO_CALLS_F_NEXT(cresta_gather_init_f08, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f,
         cco_f, cco_f, cco_f, MPI_Fint *));
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Gather_init);
     next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request,
         ierror);
     const MPI_Fint rc = *ierror;
@@ -3535,7 +3535,7 @@ CCO_EXPORT void cresta_gatherv_init_int(cco_f sendbuf, cco_f sendcount, cco_f se
 {
     CCO_CALLS_F_NEXT(cresta_gatherv_init_int, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f,
         cco_f, cco_f, cco_f, cco_f, MPI_Fint *));
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Gatherv_init);
     next(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, info,
         request, ierror);
     const MPI_Fint rc = *ierror;
@@ -3551,7 +3551,7 @@ CCO_EXPORT void cresta_gatherv_init_f08(cco_f sendbuf, cco_f sendcount, cco_f se
 {
     CCO_CALLS_F_NEXT(cresta_gatherv_init_f08, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f,
         cco_f, cco_f, cco_f, cco_f, MPI_Fint *));
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Gatherv_init);
     next(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, info,
         request, ierror);
     const MPI_Fint rc = *ierror;
@@ -3570,7 +3570,7 @@ CCO_EXPORT void cresta_scatter_init_int(cco_f sendbuf, cco_f sendcount, cco_f se
 {
     CCO_CALLS_F_NEXT(cresta_scatter_init_int, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f,
         cco_f, cco_f, cco_f, MPI_Fint *));
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Scatter_init);
     next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request,
         ierror);
     const MPI_Fint rc = *ierror;
@@ -3586,7 +3586,7 @@ CCO_EXPORT void cresta_scatter_init_f08(cco_f sendbuf, cco_f sendcount, cco_f se
 {
     CCO_CALLS_F_NEXT(cresta_scatter_init_f08, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f,
         cco_f, cco_f, cco_f, MPI_Fint *));
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Scatter_init);
     next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request,
         ierror);
     const MPI_Fint rc = *ierror;
@@ -3605,7 +3605,7 @@ CCO_EXPORT void cresta_scatterv_init_int(cco_f sendbuf, cco_f sendcounts, cco_f 
 {
     CCO_CALLS_F_NEXT(cresta_scatterv_init_int, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f,
         cco_f, cco_f, cco_f, cco_f, MPI_Fint *));
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Scatterv_init);
     next(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, info,
         request, ierror);
     const MPI_Fint rc = *ierror;
@@ -3621,7 +3621,7 @@ CCO_EXPORT void cresta_scatterv_init_f08(cco_f sendbuf, cco_f sendcounts, cco_f 
 {
     CCO_CALLS_F_NEXT(cresta_scatterv_init_f08, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f,
         cco_f, cco_f, cco_f, cco_f, MPI_Fint *));
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Scatterv_init);
     next(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, info,
         request, ierror);
     const MPI_Fint rc = *ierror;
@@ -3638,7 +3638,7 @@ CCO_EXPORT void cresta_reduce_init_int(cco_f sendbuf, cco_f recvbuf, cco_f count
 {
     CCO_CALLS_F_NEXT(cresta_reduce_init_int, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f,
         cco_f, cco_f, MPI_Fint *));
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Reduce_init);
     next(sendbuf, recvbuf, count, datatype, op, root, comm, info, request, ierror);
     const MPI_Fint rc = *ierror;
     CCO_CALLS_LEAVE(Reduce_init, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -3651,7 +3651,7 @@ CCO_EXPORT void cresta_reduce_init_f08(cco_f sendbuf, cco_f recvbuf, cco_f count
 {
     CCO_CALLS_F_NEXT(cresta_reduce_init_f08, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f,
         cco_f, cco_f, MPI_Fint *));
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Reduce_init);
     next(sendbuf, recvbuf, count, datatype, op, root, comm, info, request, ierror);
     const MPI_Fint rc = *ierror;
     CCO_CALLS_LEAVE(Reduce_init, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -3669,7 +3669,7 @@ CCO_EXPORT void cresta_allgather_init_int(cco_f sendbuf, cco_f sendcount, cco_f 
 {
     CCO_CALLS_F_NEXT(cresta_allgather_init_int, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f,
         cco_f, cco_f, MPI_Fint *));
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Allgather_init);
     next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request, ierror);
     const MPI_Fint rc = *ierror;
     CCO_CALLS_LEAVE(Allgather_init, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -3684,7 +3684,7 @@ CCO_EXPORT void cresta_allgather_init_f08(cco_f sendbuf, cco_f sendcount, cco_f 
 {
     CCO_CALLS_F_NEXT(cresta_allgather_init_f08, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f,
         cco_f, cco_f, MPI_Fint *));
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Allgather_init);
     next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request, ierror);
     const MPI_Fint rc = *ierror;
     CCO_CALLS_LEAVE(Allgather_init, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -3702,7 +3702,7 @@ CCO_EXPORT void cresta_allgatherv_init_int(cco_f sendbuf, cco_f sendcount, cco_f
 {
     CCO_CALLS_F_NEXT(cresta_allgatherv_init_int, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f,
         cco_f, cco_f, cco_f, MPI_Fint *));
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Allgatherv_init);
     next(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info, request,
         ierror);
     const MPI_Fint rc = *ierror;
@@ -3718,7 +3718,7 @@ CCO_EXPORT void cresta_allgatherv_init_f08(cco_f sendbuf, cco_f sendcount, cco_f
 {
     CCO_CALLS_F_NEXT(cresta_allgatherv_init_f08, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f,
         cco_f, cco_f, cco_f, MPI_Fint *));
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Allgatherv_init);
     next(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info, request,
         ierror);
     const MPI_Fint rc = *ierror;
@@ -3735,7 +3735,7 @@ CCO_EXPORT void cresta_allreduce_init_int(cco_f sendbuf, cco_f recvbuf, cco_f co
 {
     CCO_CALLS_F_NEXT(cresta_allreduce_init_int, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f,
         cco_f, MPI_Fint *));
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Allreduce_init);
     next(sendbuf, recvbuf, count, datatype, op, comm, info, request, ierror);
     const MPI_Fint rc = *ierror;
     CCO_CALLS_LEAVE(Allreduce_init, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -3748,7 +3748,7 @@ CCO_EXPORT void cresta_allreduce_init_f08(cco_f sendbuf, cco_f recvbuf, cco_f co
 {
     CCO_CALLS_F_NEXT(cresta_allreduce_init_f08, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f,
         cco_f, MPI_Fint *));
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Allreduce_init);
     next(sendbuf, recvbuf, count, datatype, op, comm, info, request, ierror);
     const MPI_Fint rc = *ierror;
     CCO_CALLS_LEAVE(Allreduce_init, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -3764,7 +3764,7 @@ CCO_EXPORT void cresta_reduce_scatter_init_int(cco_f sendbuf, cco_f recvbuf, cco
 {
     CCO_CALLS_F_NEXT(cresta_reduce_scatter_init_int, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f,
         cco_f, cco_f, MPI_Fint *));
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Reduce_scatter_init);
     next(sendbuf, recvbuf, recvcounts, datatype, op, comm, info, request, ierror);
     const MPI_Fint rc = *ierror;
     CCO_CALLS_LEAVE(Reduce_scatter_init, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -3777,7 +3777,7 @@ CCO_EXPORT void cresta_reduce_scatter_init_f08(cco_f sendbuf, cco_f recvbuf, cco
 {
     CCO_CALLS_F_NEXT(cresta_reduce_scatter_init_f08, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f,
         cco_f, cco_f, MPI_Fint *));
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Reduce_scatter_init);
     next(sendbuf, recvbuf, recvcounts, datatype, op, comm, info, request, ierror);
     const MPI_Fint rc = *ierror;
     CCO_CALLS_LEAVE(Reduce_scatter_init, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -3793,7 +3793,7 @@ CCO_EXPORT void cresta_reduce_scatter_block_init_int(cco_f sendbuf, cco_f recvbu
 {
     CCO_CALLS_F_NEXT(cresta_reduce_scatter_block_init_int, (cco_f, cco_f, cco_f, cco_f, cco_f,
         cco_f, cco_f, cco_f, MPI_Fint *));
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Reduce_scatter_block_init);
     next(sendbuf, recvbuf, recvcount, datatype, op, comm, info, request, ierror);
     const MPI_Fint rc = *ierror;
     CCO_CALLS_LEAVE(Reduce_scatter_block_init, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -3806,7 +3806,7 @@ CCO_EXPORT void cresta_reduce_scatter_block_init_f08(cco_f sendbuf, cco_f recvbu
 {
     CCO_CALLS_F_NEXT(cresta_reduce_scatter_block_init_f08, (cco_f, cco_f, cco_f, cco_f, cco_f,
         cco_f, cco_f, cco_f, MPI_Fint *));
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Reduce_scatter_block_init);
     next(sendbuf, recvbuf, recvcount, datatype, op, comm, info, request, ierror);
     const MPI_Fint rc = *ierror;
     CCO_CALLS_LEAVE(Reduce_scatter_block_init, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -3824,7 +3824,7 @@ CCO_EXPORT void cresta_alltoall_init_int(cco_f sendbuf, cco_f sendcount, cco_f s
 {
     CCO_CALLS_F_NEXT(cresta_alltoall_init_int, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f,
         cco_f, cco_f, MPI_Fint *));
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Alltoall_init);
     next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request, ierror);
     const MPI_Fint rc = *ierror;
     CCO_CALLS_LEAVE(Alltoall_init, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -3839,7 +3839,7 @@ CCO_EXPORT void cresta_alltoall_init_f08(cco_f sendbuf, cco_f sendcount, cco_f s
 {
     CCO_CALLS_F_NEXT(cresta_alltoall_init_f08, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f,
         cco_f, cco_f, MPI_Fint *));
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Alltoall_init);
     next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request, ierror);
     const MPI_Fint rc = *ierror;
     CCO_CALLS_LEAVE(Alltoall_init, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -3857,7 +3857,7 @@ CCO_EXPORT void cresta_alltoallv_init_int(cco_f sendbuf, cco_f sendcounts, cco_f
 {
     CCO_CALLS_F_NEXT(cresta_alltoallv_init_int, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f,
         cco_f, cco_f, cco_f, cco_f, MPI_Fint *));
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Alltoallv_init);
     next(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, info,
         request, ierror);
     const MPI_Fint rc = *ierror;
@@ -3873,7 +3873,7 @@ CCO_EXPORT void cresta_alltoallv_init_f08(cco_f sendbuf, cco_f sendcounts, cco_f
 {
     CCO_CALLS_F_NEXT(cresta_alltoallv_init_f08, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f,
         cco_f, cco_f, cco_f, cco_f, MPI_Fint *));
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Alltoallv_init);
     next(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, info,
         request, ierror);
     const MPI_Fint rc = *ierror;
@@ -3892,7 +3892,7 @@ CCO_EXPORT void cresta_alltoallw_init_int(cco_f sendbuf, cco_f sendcounts, cco_f
 {
     CCO_CALLS_F_NEXT(cresta_alltoallw_init_int, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f,
         cco_f, cco_f, cco_f, cco_f, MPI_Fint *));
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Alltoallw_init);
     next(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm,
         info, request, ierror);
     const MPI_Fint rc = *ierror;
@@ -3908,7 +3908,7 @@ CCO_EXPORT void cresta_alltoallw_init_f08(cco_f sendbuf, cco_f sendcounts, cco_f
 {
     CCO_CALLS_F_NEXT(cresta_alltoallw_init_f08, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f,
         cco_f, cco_f, cco_f, cco_f, MPI_Fint *));
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Alltoallw_init);
     next(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm,
         info, request, ierror);
     const MPI_Fint rc = *ierror;
@@ -3925,7 +3925,7 @@ CCO_EXPORT void cresta_scan_init_int(cco_f sendbuf, cco_f recvbuf, cco_f count, 
 {
     CCO_CALLS_F_NEXT(cresta_scan_init_int, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f,
         MPI_Fint *));
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Scan_init);
     next(sendbuf, recvbuf, count, datatype, op, comm, info, request, ierror);
     const MPI_Fint rc = *ierror;
     CCO_CALLS_LEAVE(Scan_init, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -3938,7 +3938,7 @@ CCO_EXPORT void cresta_scan_init_f08(cco_f sendbuf, cco_f recvbuf, cco_f count, 
 {
     CCO_CALLS_F_NEXT(cresta_scan_init_f08, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f,
         MPI_Fint *));
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Scan_init);
     next(sendbuf, recvbuf, count, datatype, op, comm, info, request, ierror);
     const MPI_Fint rc = *ierror;
     CCO_CALLS_LEAVE(Scan_init, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -3954,7 +3954,7 @@ CCO_EXPORT void cresta_exscan_init_int(cco_f sendbuf, cco_f recvbuf, cco_f count
 {
     CCO_CALLS_F_NEXT(cresta_exscan_init_int, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f,
         cco_f, MPI_Fint *));
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Exscan_init);
     next(sendbuf, recvbuf, count, datatype, op, comm, info, request, ierror);
     const MPI_Fint rc = *ierror;
     CCO_CALLS_LEAVE(Exscan_init, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -3967,7 +3967,7 @@ CCO_EXPORT void cresta_exscan_init_f08(cco_f sendbuf, cco_f recvbuf, cco_f count
 {
     CCO_CALLS_F_NEXT(cresta_exscan_init_f08, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f,
         cco_f, MPI_Fint *));
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Exscan_init);
     next(sendbuf, recvbuf, count, datatype, op, comm, info, request, ierror);
     const MPI_Fint rc = *ierror;
     CCO_CALLS_LEAVE(Exscan_init, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -3985,7 +3985,7 @@ CCO_EXPORT void cresta_neighbor_allgather_init_int(cco_f sendbuf, cco_f sendcoun
 {
     CCO_CALLS_F_NEXT(cresta_neighbor_allgather_init_int, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f,
         cco_f, cco_f, cco_f, MPI_Fint *));
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Neighbor_allgather_init);
     next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request, ierror);
     const MPI_Fint rc = *ierror;
     CCO_CALLS_LEAVE(Neighbor_allgather_init, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -4000,7 +4000,7 @@ CCO_EXPORT void cresta_neighbor_allgather_init_f08(cco_f sendbuf, cco_f sendcoun
 {
     CCO_CALLS_F_NEXT(cresta_neighbor_allgather_init_f08, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f,
         cco_f, cco_f, cco_f, MPI_Fint *));
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Neighbor_allgather_init);
     next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request, ierror);
     const MPI_Fint rc = *ierror;
     CCO_CALLS_LEAVE(Neighbor_allgather_init, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -4018,7 +4018,7 @@ CCO_EXPORT void cresta_neighbor_allgatherv_init_int(cco_f sendbuf, cco_f sendcou
 {
     CCO_CALLS_F_NEXT(cresta_neighbor_allgatherv_init_int, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f,
         cco_f, cco_f, cco_f, cco_f, MPI_Fint *));
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Neighbor_allgatherv_init);
     next(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info, request,
         ierror);
     const MPI_Fint rc = *ierror;
@@ -4034,7 +4034,7 @@ CCO_EXPORT void cresta_neighbor_allgatherv_init_f08(cco_f sendbuf, cco_f sendcou
 {
     CCO_CALLS_F_NEXT(cresta_neighbor_allgatherv_init_f08, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f,
         cco_f, cco_f, cco_f, cco_f, MPI_Fint *));
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Neighbor_allgatherv_init);
     next(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info, request,
         ierror);
     const MPI_Fint rc = *ierror;
@@ -4053,7 +4053,7 @@ CCO_EXPORT void cresta_neighbor_alltoall_init_int(cco_f sendbuf, cco_f sendcount
 {
     CCO_CALLS_F_NEXT(cresta_neighbor_alltoall_init_int, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f,
         cco_f, cco_f, cco_f, MPI_Fint *));
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Neighbor_alltoall_init);
     next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request, ierror);
     const MPI_Fint rc = *ierror;
     CCO_CALLS_LEAVE(Neighbor_alltoall_init, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -4068,7 +4068,7 @@ CCO_EXPORT void cresta_neighbor_alltoall_init_f08(cco_f sendbuf, cco_f sendcount
 {
     CCO_CALLS_F_NEXT(cresta_neighbor_alltoall_init_f08, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f,
         cco_f, cco_f, cco_f, MPI_Fint *));
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Neighbor_alltoall_init);
     next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request, ierror);
     const MPI_Fint rc = *ierror;
     CCO_CALLS_LEAVE(Neighbor_alltoall_init, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -4086,7 +4086,7 @@ CCO_EXPORT void cresta_neighbor_alltoallv_init_int(cco_f sendbuf, cco_f sendcoun
 {
     CCO_CALLS_F_NEXT(cresta_neighbor_alltoallv_init_int, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f,
         cco_f, cco_f, cco_f, cco_f, cco_f, MPI_Fint *));
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Neighbor_alltoallv_init);
     next(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, info,
         request, ierror);
     const MPI_Fint rc = *ierror;
@@ -4102,7 +4102,7 @@ CCO_EXPORT void cresta_neighbor_alltoallv_init_f08(cco_f sendbuf, cco_f sendcoun
 {
     CCO_CALLS_F_NEXT(cresta_neighbor_alltoallv_init_f08, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f,
         cco_f, cco_f, cco_f, cco_f, cco_f, MPI_Fint *));
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Neighbor_alltoallv_init);
     next(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, info,
         request, ierror);
     const MPI_Fint rc = *ierror;
@@ -4121,7 +4121,7 @@ CCO_EXPORT void cresta_neighbor_alltoallw_init_int(cco_f sendbuf, cco_f sendcoun
 {
     CCO_CALLS_F_NEXT(cresta_neighbor_alltoallw_init_int, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f,
         cco_f, cco_f, cco_f, cco_f, cco_f, MPI_Fint *));
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Neighbor_alltoallw_init);
     next(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm,
         info, request, ierror);
     const MPI_Fint rc = *ierror;
@@ -4137,7 +4137,7 @@ CCO_EXPORT void cresta_neighbor_alltoallw_init_f08(cco_f sendbuf, cco_f sendcoun
 {
     CCO_CALLS_F_NEXT(cresta_neighbor_alltoallw_init_f08, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f,
         cco_f, cco_f, cco_f, cco_f, cco_f, MPI_Fint *));
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Neighbor_alltoallw_init);
     next(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm,
         info, request, ierror);
     const MPI_Fint rc = *ierror;
@@ -4150,7 +4150,7 @@ CCO_EXPORT void cresta_barrier_begin_int(cco_f comm, cco_f request, MPI_Fint *ie
 CCO_EXPORT void cresta_barrier_begin_int(cco_f comm, cco_f request, MPI_Fint *ierror)
 {
     CCO_CALLS_F_NEXT(cresta_barrier_begin_int, (cco_f, cco_f, MPI_Fint *));
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Ibarrier);
     next(comm, request, ierror);
     const MPI_Fint rc = *ierror;
     CCO_CALLS_LEAVE(Ibarrier, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -4160,7 +4160,7 @@ CCO_EXPORT void cresta_barrier_begin_f08(cco_f comm, cco_f request, MPI_Fint *ie
 CCO_EXPORT void cresta_barrier_begin_f08(cco_f comm, cco_f request, MPI_Fint *ierror)
 {
     CCO_CALLS_F_NEXT(cresta_barrier_begin_f08, (cco_f, cco_f, MPI_Fint *));
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Ibarrier);
     next(comm, request, ierror);
     const MPI_Fint rc = *ierror;
     CCO_CALLS_LEAVE(Ibarrier, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -4174,7 +4174,7 @@ CCO_EXPORT void cresta_bcast_begin_int(cco_f buffer, cco_f count, cco_f datatype
 {
     CCO_CALLS_F_NEXT(cresta_bcast_begin_int, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f,
         MPI_Fint *));
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Ibcast);
     next(buffer, count, datatype, root, comm, request, ierror);
     const MPI_Fint rc = *ierror;
     CCO_CALLS_LEAVE(Ibcast, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -4187,7 +4187,7 @@ CCO_EXPORT void cresta_bcast_begin_f08(cco_f buffer, cco_f count, cco_f datatype
 {
     CCO_CALLS_F_NEXT(cresta_bcast_begin_f08, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f,
         MPI_Fint *));
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Ibcast);
     next(buffer, count, datatype, root, comm, request, ierror);
     const MPI_Fint rc = *ierror;
     CCO_CALLS_LEAVE(Ibcast, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -4203,7 +4203,7 @@ CCO_EXPORT void cresta_gather_begin_int(cco_f sendbuf, cco_f sendcount, cco_f se
 {
     CCO_CALLS_F_NEXT(cresta_gather_begin_int, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f,
         cco_f, cco_f, MPI_Fint *));
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Igather);
     next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request, ierror);
     const MPI_Fint rc = *ierror;
     CCO_CALLS_LEAVE(Igather, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -4218,7 +4218,7 @@ CCO_EXPORT void cresta_gather_begin_f08(cco_f sendbuf, cco_f sendcount, cco_f se
 {
     CCO_CALLS_F_NEXT(cresta_gather_begin_f08, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f,
         cco_f, cco_f, MPI_Fint *));
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Igather);
     next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request, ierror);
     const MPI_Fint rc = *ierror;
     CCO_CALLS_LEAVE(Igather, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -4234,7 +4234,7 @@ CCO_EXPORT void cresta_gatherv_begin_int(cco_f sendbuf, cco_f sendcount, cco_f s
 {
     CCO_CALLS_F_NEXT(cresta_gatherv_begin_int, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f,
         cco_f, cco_f, cco_f, MPI_Fint *));
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Igatherv);
     next(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, request,
         ierror);
     const MPI_Fint rc = *ierror;
@@ -4250,7 +4250,7 @@ CCO_EXPORT void cresta_gatherv_begin_f08(cco_f sendbuf, cco_f sendcount, cco_f s
 {
     CCO_CALLS_F_NEXT(cresta_gatherv_begin_f08, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f,
         cco_f, cco_f, cco_f, MPI_Fint *));
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Igatherv);
     next(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, request,
         ierror);
     const MPI_Fint rc = *ierror;
@@ -4267,7 +4267,7 @@ CCO_EXPORT void cresta_scatter_begin_int(cco_f sendbuf, cco_f sendcount, cco_f s
 {
     CCO_CALLS_F_NEXT(cresta_scatter_begin_int, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f,
         cco_f, cco_f, MPI_Fint *));
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Iscatter);
     next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request, ierror);
     const MPI_Fint rc = *ierror;
     CCO_CALLS_LEAVE(Iscatter, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -4282,7 +4282,7 @@ CCO_EXPORT void cresta_scatter_begin_f08(cco_f sendbuf, cco_f sendcount, cco_f s
 {
     CCO_CALLS_F_NEXT(cresta_scatter_begin_f08, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f,
         cco_f, cco_f, MPI_Fint *));
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Iscatter);
     next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request, ierror);
     const MPI_Fint rc = *ierror;
     CCO_CALLS_LEAVE(Iscatter, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -4298,7 +4298,7 @@ CCO_EXPORT void cresta_scatterv_begin_int(cco_f sendbuf, cco_f sendcounts, cco_f
 {
     CCO_CALLS_F_NEXT(cresta_scatterv_begin_int, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f,
         cco_f, cco_f, cco_f, MPI_Fint *));
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Iscatterv);
     next(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, request,
         ierror);
     const MPI_Fint rc = *ierror;
@@ -4314,7 +4314,7 @@ CCO_EXPORT void cresta_scatterv_begin_f08(cco_f sendbuf, cco_f sendcounts, cco_f
 {
     CCO_CALLS_F_NEXT(cresta_scatterv_begin_f08, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f,
         cco_f, cco_f, cco_f, MPI_Fint *));
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Iscatterv);
     next(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, request,
         ierror);
     const MPI_Fint rc = *ierror;
@@ -4329,7 +4329,7 @@ CCO_EXPORT void cresta_reduce_begin_int(cco_f sendbuf, cco_f recvbuf, cco_f coun
 {
     CCO_CALLS_F_NEXT(cresta_reduce_begin_int, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f,
         cco_f, MPI_Fint *));
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Ireduce);
     next(sendbuf, recvbuf, count, datatype, op, root, comm, request, ierror);
     const MPI_Fint rc = *ierror;
     CCO_CALLS_LEAVE(Ireduce, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -4342,7 +4342,7 @@ CCO_EXPORT void cresta_reduce_begin_f08(cco_f sendbuf, cco_f recvbuf, cco_f coun
 {
     CCO_CALLS_F_NEXT(cresta_reduce_begin_f08, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f,
         cco_f, MPI_Fint *));
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Ireduce);
     next(sendbuf, recvbuf, count, datatype, op, root, comm, request, ierror);
     const MPI_Fint rc = *ierror;
     CCO_CALLS_LEAVE(Ireduce, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -4356,7 +4356,7 @@ CCO_EXPORT void cresta_allgather_begin_int(cco_f sendbuf, cco_f sendcount, cco_f
 {
     CCO_CALLS_F_NEXT(cresta_allgather_begin_int, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f,
         cco_f, MPI_Fint *));
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Iallgather);
     next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request, ierror);
     const MPI_Fint rc = *ierror;
     CCO_CALLS_LEAVE(Iallgather, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -4369,7 +4369,7 @@ CCO_EXPORT void cresta_allgather_begin_f08(cco_f sendbuf, cco_f sendcount, cco_f
 {
     CCO_CALLS_F_NEXT(cresta_allgather_begin_f08, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f,
         cco_f, MPI_Fint *));
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Iallgather);
     next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request, ierror);
     const MPI_Fint rc = *ierror;
     CCO_CALLS_LEAVE(Iallgather, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -4385,7 +4385,7 @@ CCO_EXPORT void cresta_allgatherv_begin_int(cco_f sendbuf, cco_f sendcount, cco_
 {
     CCO_CALLS_F_NEXT(cresta_allgatherv_begin_int, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f,
         cco_f, cco_f, MPI_Fint *));
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Iallgatherv);
     next(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, request,
         ierror);
     const MPI_Fint rc = *ierror;
@@ -4401,7 +4401,7 @@ CCO_EXPORT void cresta_allgatherv_begin_f08(cco_f sendbuf, cco_f sendcount, cco_
 {
     CCO_CALLS_F_NEXT(cresta_allgatherv_begin_f08, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f,
         cco_f, cco_f, MPI_Fint *));
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Iallgatherv);
     next(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, request,
         ierror);
     const MPI_Fint rc = *ierror;
@@ -4416,7 +4416,7 @@ CCO_EXPORT void cresta_allreduce_begin_int(cco_f sendbuf, cco_f recvbuf, cco_f c
 {
     CCO_CALLS_F_NEXT(cresta_allreduce_begin_int, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f,
         MPI_Fint *));
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Iallreduce);
     next(sendbuf, recvbuf, count, datatype, op, comm, request, ierror);
     const MPI_Fint rc = *ierror;
     CCO_CALLS_LEAVE(Iallreduce, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -4429,7 +4429,7 @@ CCO_EXPORT void cresta_allreduce_begin_f08(cco_f sendbuf, cco_f recvbuf, cco_f c
 {
     CCO_CALLS_F_NEXT(cresta_allreduce_begin_f08, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f,
         MPI_Fint *));
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Iallreduce);
     next(sendbuf, recvbuf, count, datatype, op, comm, request, ierror);
     const MPI_Fint rc = *ierror;
     CCO_CALLS_LEAVE(Iallreduce, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -4443,7 +4443,7 @@ CCO_EXPORT void cresta_reduce_scatter_begin_int(cco_f sendbuf, cco_f recvbuf, cc
 {
     CCO_CALLS_F_NEXT(cresta_reduce_scatter_begin_int, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f,
         cco_f, MPI_Fint *));
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Ireduce_scatter);
     next(sendbuf, recvbuf, recvcounts, datatype, op, comm, request, ierror);
     const MPI_Fint rc = *ierror;
     CCO_CALLS_LEAVE(Ireduce_scatter, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -4456,7 +4456,7 @@ CCO_EXPORT void cresta_reduce_scatter_begin_f08(cco_f sendbuf, cco_f recvbuf, cc
 {
     CCO_CALLS_F_NEXT(cresta_reduce_scatter_begin_f08, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f,
         cco_f, MPI_Fint *));
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Ireduce_scatter);
     next(sendbuf, recvbuf, recvcounts, datatype, op, comm, request, ierror);
     const MPI_Fint rc = *ierror;
     CCO_CALLS_LEAVE(Ireduce_scatter, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -4470,7 +4470,7 @@ CCO_EXPORT void cresta_reduce_scatter_block_begin_int(cco_f sendbuf, cco_f recvb
 {
     CCO_CALLS_F_NEXT(cresta_reduce_scatter_block_begin_int, (cco_f, cco_f, cco_f, cco_f, cco_f,
         cco_f, cco_f, MPI_Fint *));
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Ireduce_scatter_block);
     next(sendbuf, recvbuf, recvcount, datatype, op, comm, request, ierror);
     const MPI_Fint rc = *ierror;
     CCO_CALLS_LEAVE(Ireduce_scatter_block, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -4483,7 +4483,7 @@ CCO_EXPORT void cresta_reduce_scatter_block_begin_f08(cco_f sendbuf, cco_f recvb
 {
     CCO_CALLS_F_NEXT(cresta_reduce_scatter_block_begin_f08, (cco_f, cco_f, cco_f, cco_f, cco_f,
         cco_f, cco_f, MPI_Fint *));
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Ireduce_scatter_block);
     next(sendbuf, recvbuf, recvcount, datatype, op, comm, request, ierror);
     const MPI_Fint rc = *ierror;
     CCO_CALLS_LEAVE(Ireduce_scatter_block, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -4497,7 +4497,7 @@ CCO_EXPORT void cresta_alltoall_begin_int(cco_f sendbuf, cco_f sendcount, cco_f 
 {
     CCO_CALLS_F_NEXT(cresta_alltoall_begin_int, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f,
         cco_f, MPI_Fint *));
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Ialltoall);
     next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request, ierror);
     const MPI_Fint rc = *ierror;
     CCO_CALLS_LEAVE(Ialltoall, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -4510,7 +4510,7 @@ CCO_EXPORT void cresta_alltoall_begin_f08(cco_f sendbuf, cco_f sendcount, cco_f 
 {
     CCO_CALLS_F_NEXT(cresta_alltoall_begin_f08, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f,
         cco_f, MPI_Fint *));
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Ialltoall);
     next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request, ierror);
     const MPI_Fint rc = *ierror;
     CCO_CALLS_LEAVE(Ialltoall, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -4526,7 +4526,7 @@ CCO_EXPORT void cresta_alltoallv_begin_int(cco_f sendbuf, cco_f sendcounts, cco_
 {
     CCO_CALLS_F_NEXT(cresta_alltoallv_begin_int, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f,
         cco_f, cco_f, cco_f, MPI_Fint *));
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Ialltoallv);
     next(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm,
         request, ierror);
     const MPI_Fint rc = *ierror;
@@ -4542,7 +4542,7 @@ CCO_EXPORT void cresta_alltoallv_begin_f08(cco_f sendbuf, cco_f sendcounts, cco_
 {
     CCO_CALLS_F_NEXT(cresta_alltoallv_begin_f08, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f,
         cco_f, cco_f, cco_f, MPI_Fint *));
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Ialltoallv);
     next(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm,
         request, ierror);
     const MPI_Fint rc = *ierror;
@@ -4559,7 +4559,7 @@ CCO_EXPORT void cresta_alltoallw_begin_int(cco_f sendbuf, cco_f sendcounts, cco_
 {
     CCO_CALLS_F_NEXT(cresta_alltoallw_begin_int, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f,
         cco_f, cco_f, cco_f, MPI_Fint *));
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Ialltoallw);
     next(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm,
         request, ierror);
     const MPI_Fint rc = *ierror;
@@ -4575,7 +4575,7 @@ CCO_EXPORT void cresta_alltoallw_begin_f08(cco_f sendbuf, cco_f sendcounts, cco_
 {
     CCO_CALLS_F_NEXT(cresta_alltoallw_begin_f08, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f,
         cco_f, cco_f, cco_f, MPI_Fint *));
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Ialltoallw);
     next(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm,
         request, ierror);
     const MPI_Fint rc = *ierror;
@@ -4590,7 +4590,7 @@ CCO_EXPORT void cresta_scan_begin_int(cco_f sendbuf, cco_f recvbuf, cco_f count,
 {
     CCO_CALLS_F_NEXT(cresta_scan_begin_int, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f,
         MPI_Fint *));
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Iscan);
     next(sendbuf, recvbuf, count, datatype, op, comm, request, ierror);
     const MPI_Fint rc = *ierror;
     CCO_CALLS_LEAVE(Iscan, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -4603,7 +4603,7 @@ CCO_EXPORT void cresta_scan_begin_f08(cco_f sendbuf, cco_f recvbuf, cco_f count,
 {
     CCO_CALLS_F_NEXT(cresta_scan_begin_f08, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f,
         MPI_Fint *));
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Iscan);
     next(sendbuf, recvbuf, count, datatype, op, comm, request, ierror);
     const MPI_Fint rc = *ierror;
     CCO_CALLS_LEAVE(Iscan, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -4617,7 +4617,7 @@ CCO_EXPORT void cresta_exscan_begin_int(cco_f sendbuf, cco_f recvbuf, cco_f coun
 {
     CCO_CALLS_F_NEXT(cresta_exscan_begin_int, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f,
         MPI_Fint *));
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Iexscan);
     next(sendbuf, recvbuf, count, datatype, op, comm, request, ierror);
     const MPI_Fint rc = *ierror;
     CCO_CALLS_LEAVE(Iexscan, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -4630,7 +4630,7 @@ CCO_EXPORT void cresta_exscan_begin_f08(cco_f sendbuf, cco_f recvbuf, cco_f coun
 {
     CCO_CALLS_F_NEXT(cresta_exscan_begin_f08, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f, cco_f,
         MPI_Fint *));
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Iexscan);
     next(sendbuf, recvbuf, count, datatype, op, comm, request, ierror);
     const MPI_Fint rc = *ierror;
     CCO_CALLS_LEAVE(Iexscan, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -4644,7 +4644,7 @@ CCO_EXPORT void cresta_neighbor_allgather_begin_int(cco_f sendbuf, cco_f sendcou
 {
     CCO_CALLS_F_NEXT(cresta_neighbor_allgather_begin_int, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f,
         cco_f, cco_f, MPI_Fint *));
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Ineighbor_allgather);
     next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request, ierror);
     const MPI_Fint rc = *ierror;
     CCO_CALLS_LEAVE(Ineighbor_allgather, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -4657,7 +4657,7 @@ CCO_EXPORT void cresta_neighbor_allgather_begin_f08(cco_f sendbuf, cco_f sendcou
 {
     CCO_CALLS_F_NEXT(cresta_neighbor_allgather_begin_f08, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f,
         cco_f, cco_f, MPI_Fint *));
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Ineighbor_allgather);
     next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request, ierror);
     const MPI_Fint rc = *ierror;
     CCO_CALLS_LEAVE(Ineighbor_allgather, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -4673,7 +4673,7 @@ CCO_EXPORT void cresta_neighbor_allgatherv_begin_int(cco_f sendbuf, cco_f sendco
 {
     CCO_CALLS_F_NEXT(cresta_neighbor_allgatherv_begin_int, (cco_f, cco_f, cco_f, cco_f, cco_f,
         cco_f, cco_f, cco_f, cco_f, MPI_Fint *));
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Ineighbor_allgatherv);
     next(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, request,
         ierror);
     const MPI_Fint rc = *ierror;
@@ -4689,7 +4689,7 @@ CCO_EXPORT void cresta_neighbor_allgatherv_begin_f08(cco_f sendbuf, cco_f sendco
 {
     CCO_CALLS_F_NEXT(cresta_neighbor_allgatherv_begin_f08, (cco_f, cco_f, cco_f, cco_f, cco_f,
         cco_f, cco_f, cco_f, cco_f, MPI_Fint *));
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Ineighbor_allgatherv);
     next(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, request,
         ierror);
     const MPI_Fint rc = *ierror;
@@ -4704,7 +4704,7 @@ CCO_EXPORT void cresta_neighbor_alltoall_begin_int(cco_f sendbuf, cco_f sendcoun
 {
     CCO_CALLS_F_NEXT(cresta_neighbor_alltoall_begin_int, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f,
         cco_f, cco_f, MPI_Fint *));
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Ineighbor_alltoall);
     next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request, ierror);
     const MPI_Fint rc = *ierror;
     CCO_CALLS_LEAVE(Ineighbor_alltoall, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -4717,7 +4717,7 @@ CCO_EXPORT void cresta_neighbor_alltoall_begin_f08(cco_f sendbuf, cco_f sendcoun
 {
     CCO_CALLS_F_NEXT(cresta_neighbor_alltoall_begin_f08, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f,
         cco_f, cco_f, MPI_Fint *));
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Ineighbor_alltoall);
     next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request, ierror);
     const MPI_Fint rc = *ierror;
     CCO_CALLS_LEAVE(Ineighbor_alltoall, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -4733,7 +4733,7 @@ CCO_EXPORT void cresta_neighbor_alltoallv_begin_int(cco_f sendbuf, cco_f sendcou
 {
     CCO_CALLS_F_NEXT(cresta_neighbor_alltoallv_begin_int, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f,
         cco_f, cco_f, cco_f, cco_f, MPI_Fint *));
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Ineighbor_alltoallv);
     next(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm,
         request, ierror);
     const MPI_Fint rc = *ierror;
@@ -4749,7 +4749,7 @@ CCO_EXPORT void cresta_neighbor_alltoallv_begin_f08(cco_f sendbuf, cco_f sendcou
 {
     CCO_CALLS_F_NEXT(cresta_neighbor_alltoallv_begin_f08, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f,
         cco_f, cco_f, cco_f, cco_f, MPI_Fint *));
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Ineighbor_alltoallv);
     next(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm,
         request, ierror);
     const MPI_Fint rc = *ierror;
@@ -4766,7 +4766,7 @@ CCO_EXPORT void cresta_neighbor_alltoallw_begin_int(cco_f sendbuf, cco_f sendcou
 {
     CCO_CALLS_F_NEXT(cresta_neighbor_alltoallw_begin_int, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f,
         cco_f, cco_f, cco_f, cco_f, MPI_Fint *));
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Ineighbor_alltoallw);
     next(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm,
         request, ierror);
     const MPI_Fint rc = *ierror;
@@ -4782,7 +4782,7 @@ CCO_EXPORT void cresta_neighbor_alltoallw_begin_f08(cco_f sendbuf, cco_f sendcou
 {
     CCO_CALLS_F_NEXT(cresta_neighbor_alltoallw_begin_f08, (cco_f, cco_f, cco_f, cco_f, cco_f, cco_f,
         cco_f, cco_f, cco_f, cco_f, MPI_Fint *));
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Ineighbor_alltoallw);
     next(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm,
         request, ierror);
     const MPI_Fint rc = *ierror;
@@ -4794,7 +4794,7 @@ CCO_EXPORT int CRESTA_Coll_end(int count, MPI_Request requests[])
 {
     CCO_CALLS_NEXT_OF(CRESTA_Coll_end, &CRESTA_Coll_end);
     CCO_CALLS_LOOK(count, requests);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Waitall);
     const int rc = next(count, requests);
     CCO_CALLS_LEAVE(Waitall, waited.of, CCO_CALLS_NO_PEER, 0);
     CCO_CALLS_ENDED(requests);
@@ -4805,7 +4805,7 @@ CCO_EXPORT int CRESTA_Coll_test(int count, MPI_Request requests[], int *flag)
 {
     CCO_CALLS_NEXT_OF(CRESTA_Coll_test, &CRESTA_Coll_test);
     CCO_CALLS_LOOK(count, requests);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Testall);
     const int rc = next(count, requests, flag);
     CCO_CALLS_LEAVE(Testall, waited.of, CCO_CALLS_NO_PEER, 0);
     CCO_CALLS_ENDED(requests);
@@ -4815,7 +4815,7 @@ CCO_EXPORT int CRESTA_Coll_test(int count, MPI_Request requests[], int *flag)
 CCO_EXPORT int CRESTA_Coll_some(MPI_Request request, int maxblocks, int blocks[], int *n)
 {
     CCO_CALLS_NEXT_OF(CRESTA_Coll_some, &CRESTA_Coll_some);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Waitsome);
     const int rc = next(request, maxblocks, blocks, n);
     CCO_CALLS_LEAVE(Waitsome, CCO_CALLS_OF_COLLECTIVES, CCO_CALLS_NO_PEER, 0);
     return rc;
@@ -4824,7 +4824,7 @@ CCO_EXPORT int CRESTA_Coll_some(MPI_Request request, int maxblocks, int blocks[]
 CCO_EXPORT int CRESTA_Coll_testsome(MPI_Request request, int maxblocks, int blocks[], int *n)
 {
     CCO_CALLS_NEXT_OF(CRESTA_Coll_testsome, &CRESTA_Coll_testsome);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Testsome);
     const int rc = next(request, maxblocks, blocks, n);
     CCO_CALLS_LEAVE(Testsome, CCO_CALLS_OF_COLLECTIVES, CCO_CALLS_NO_PEER, 0);
     return rc;

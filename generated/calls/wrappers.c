@@ -11,7 +11,7 @@ CCO_EXPORT int MPI_Accumulate(const void *origin_addr, int origin_count,
     MPI_Datatype target_datatype, MPI_Op op, MPI_Win win)
 {
     CCO_CALLS_NEXT(MPI_Accumulate);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Accumulate);
     const int rc = next(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
         target_count, target_datatype, op, win);
     CCO_CALLS_LEAVE(Accumulate, CCO_CALLS_OF_MESSAGES, cco_calls_distance_of_window(),
@@ -26,7 +26,7 @@ CCO_EXPORT int MPI_Accumulate_c(const void *origin_addr, MPI_Count origin_count,
     MPI_Datatype target_datatype, MPI_Op op, MPI_Win win)
 {
     CCO_CALLS_NEXT(MPI_Accumulate_c);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Accumulate);
     const int rc = next(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
         target_count, target_datatype, op, win);
     CCO_CALLS_LEAVE(Accumulate, CCO_CALLS_OF_MESSAGES, cco_calls_distance_of_window(),
@@ -40,7 +40,7 @@ CCO_EXPORT int MPI_Allgather(const void *sendbuf, int sendcount, MPI_Datatype se
     void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm)
 {
     CCO_CALLS_NEXT(MPI_Allgather);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Allgather);
     const int rc = next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
     CCO_CALLS_LEAVE(Allgather, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     return rc;
@@ -52,7 +52,7 @@ CCO_EXPORT int MPI_Allgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Dat
     void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm)
 {
     CCO_CALLS_NEXT(MPI_Allgather_c);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Allgather);
     const int rc = next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
     CCO_CALLS_LEAVE(Allgather, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     return rc;
@@ -65,7 +65,7 @@ CCO_EXPORT int MPI_Allgather_init(const void *sendbuf, int sendcount, MPI_Dataty
     MPI_Request *request)
 {
     CCO_CALLS_NEXT(MPI_Allgather_init);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Allgather_init);
     const int rc = next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info,
         request);
     CCO_CALLS_LEAVE(Allgather_init, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -80,7 +80,7 @@ CCO_EXPORT int MPI_Allgather_init_c(const void *sendbuf, MPI_Count sendcount, MP
     MPI_Request *request)
 {
     CCO_CALLS_NEXT(MPI_Allgather_init_c);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Allgather_init);
     const int rc = next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info,
         request);
     CCO_CALLS_LEAVE(Allgather_init, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -94,7 +94,7 @@ CCO_EXPORT int MPI_Allgatherv(const void *sendbuf, int sendcount, MPI_Datatype s
     void *recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm)
 {
     CCO_CALLS_NEXT(MPI_Allgatherv);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Allgatherv);
     const int rc = next(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm);
     CCO_CALLS_LEAVE(Allgatherv, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     return rc;
@@ -107,7 +107,7 @@ CCO_EXPORT int MPI_Allgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Da
     MPI_Comm comm)
 {
     CCO_CALLS_NEXT(MPI_Allgatherv_c);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Allgatherv);
     const int rc = next(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm);
     CCO_CALLS_LEAVE(Allgatherv, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     return rc;
@@ -120,7 +120,7 @@ CCO_EXPORT int MPI_Allgatherv_init(const void *sendbuf, int sendcount, MPI_Datat
     MPI_Info info, MPI_Request *request)
 {
     CCO_CALLS_NEXT(MPI_Allgatherv_init);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Allgatherv_init);
     const int rc = next(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm,
         info, request);
     CCO_CALLS_LEAVE(Allgatherv_init, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -135,7 +135,7 @@ CCO_EXPORT int MPI_Allgatherv_init_c(const void *sendbuf, MPI_Count sendcount,
     MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     CCO_CALLS_NEXT(MPI_Allgatherv_init_c);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Allgatherv_init);
     const int rc = next(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm,
         info, request);
     CCO_CALLS_LEAVE(Allgatherv_init, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -149,7 +149,7 @@ CCO_EXPORT int MPI_Allreduce(const void *sendbuf, void *recvbuf, int count, MPI_
     MPI_Op op, MPI_Comm comm)
 {
     CCO_CALLS_NEXT(MPI_Allreduce);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Allreduce);
     const int rc = next(sendbuf, recvbuf, count, datatype, op, comm);
     CCO_CALLS_LEAVE(Allreduce, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     return rc;
@@ -161,7 +161,7 @@ CCO_EXPORT int MPI_Allreduce_c(const void *sendbuf, void *recvbuf, MPI_Count cou
     MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
 {
     CCO_CALLS_NEXT(MPI_Allreduce_c);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Allreduce);
     const int rc = next(sendbuf, recvbuf, count, datatype, op, comm);
     CCO_CALLS_LEAVE(Allreduce, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     return rc;
@@ -173,7 +173,7 @@ CCO_EXPORT int MPI_Allreduce_init(const void *sendbuf, void *recvbuf, int count,
     MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     CCO_CALLS_NEXT(MPI_Allreduce_init);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Allreduce_init);
     const int rc = next(sendbuf, recvbuf, count, datatype, op, comm, info, request);
     CCO_CALLS_LEAVE(Allreduce_init, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     CCO_CALLS_BEGUN(*request, COLLECTIVES);
@@ -186,7 +186,7 @@ CCO_EXPORT int MPI_Allreduce_init_c(const void *sendbuf, void *recvbuf, MPI_Coun
     MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     CCO_CALLS_NEXT(MPI_Allreduce_init_c);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Allreduce_init);
     const int rc = next(sendbuf, recvbuf, count, datatype, op, comm, info, request);
     CCO_CALLS_LEAVE(Allreduce_init, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     CCO_CALLS_BEGUN(*request, COLLECTIVES);
@@ -199,7 +199,7 @@ CCO_EXPORT int MPI_Alltoall(const void *sendbuf, int sendcount, MPI_Datatype sen
     void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm)
 {
     CCO_CALLS_NEXT(MPI_Alltoall);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Alltoall);
     const int rc = next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
     CCO_CALLS_LEAVE(Alltoall, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     return rc;
@@ -211,7 +211,7 @@ CCO_EXPORT int MPI_Alltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Data
     void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm)
 {
     CCO_CALLS_NEXT(MPI_Alltoall_c);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Alltoall);
     const int rc = next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
     CCO_CALLS_LEAVE(Alltoall, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     return rc;
@@ -224,7 +224,7 @@ CCO_EXPORT int MPI_Alltoall_init(const void *sendbuf, int sendcount, MPI_Datatyp
     MPI_Request *request)
 {
     CCO_CALLS_NEXT(MPI_Alltoall_init);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Alltoall_init);
     const int rc = next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info,
         request);
     CCO_CALLS_LEAVE(Alltoall_init, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -239,7 +239,7 @@ CCO_EXPORT int MPI_Alltoall_init_c(const void *sendbuf, MPI_Count sendcount, MPI
     MPI_Request *request)
 {
     CCO_CALLS_NEXT(MPI_Alltoall_init_c);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Alltoall_init);
     const int rc = next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info,
         request);
     CCO_CALLS_LEAVE(Alltoall_init, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -254,7 +254,7 @@ CCO_EXPORT int MPI_Alltoallv(const void *sendbuf, const int sendcounts[], const 
     MPI_Datatype recvtype, MPI_Comm comm)
 {
     CCO_CALLS_NEXT(MPI_Alltoallv);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Alltoallv);
     const int rc = next(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls,
         recvtype, comm);
     CCO_CALLS_LEAVE(Alltoallv, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -268,7 +268,7 @@ CCO_EXPORT int MPI_Alltoallv_c(const void *sendbuf, const MPI_Count sendcounts[]
     const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm)
 {
     CCO_CALLS_NEXT(MPI_Alltoallv_c);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Alltoallv);
     const int rc = next(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls,
         recvtype, comm);
     CCO_CALLS_LEAVE(Alltoallv, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -282,7 +282,7 @@ CCO_EXPORT int MPI_Alltoallv_init(const void *sendbuf, const int sendcounts[], c
     MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     CCO_CALLS_NEXT(MPI_Alltoallv_init);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Alltoallv_init);
     const int rc = next(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls,
         recvtype, comm, info, request);
     CCO_CALLS_LEAVE(Alltoallv_init, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -298,7 +298,7 @@ CCO_EXPORT int MPI_Alltoallv_init_c(const void *sendbuf, const MPI_Count sendcou
     MPI_Request *request)
 {
     CCO_CALLS_NEXT(MPI_Alltoallv_init_c);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Alltoallv_init);
     const int rc = next(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls,
         recvtype, comm, info, request);
     CCO_CALLS_LEAVE(Alltoallv_init, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -313,7 +313,7 @@ CCO_EXPORT int MPI_Alltoallw(const void *sendbuf, const int sendcounts[], const 
     const MPI_Datatype recvtypes[], MPI_Comm comm)
 {
     CCO_CALLS_NEXT(MPI_Alltoallw);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Alltoallw);
     const int rc = next(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls,
         recvtypes, comm);
     CCO_CALLS_LEAVE(Alltoallw, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -328,7 +328,7 @@ CCO_EXPORT int MPI_Alltoallw_c(const void *sendbuf, const MPI_Count sendcounts[]
     MPI_Comm comm)
 {
     CCO_CALLS_NEXT(MPI_Alltoallw_c);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Alltoallw);
     const int rc = next(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls,
         recvtypes, comm);
     CCO_CALLS_LEAVE(Alltoallw, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -342,7 +342,7 @@ CCO_EXPORT int MPI_Alltoallw_init(const void *sendbuf, const int sendcounts[], c
     const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     CCO_CALLS_NEXT(MPI_Alltoallw_init);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Alltoallw_init);
     const int rc = next(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls,
         recvtypes, comm, info, request);
     CCO_CALLS_LEAVE(Alltoallw_init, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -358,7 +358,7 @@ CCO_EXPORT int MPI_Alltoallw_init_c(const void *sendbuf, const MPI_Count sendcou
     MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     CCO_CALLS_NEXT(MPI_Alltoallw_init_c);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Alltoallw_init);
     const int rc = next(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls,
         recvtypes, comm, info, request);
     CCO_CALLS_LEAVE(Alltoallw_init, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -371,7 +371,7 @@ CCO_EXPORT int MPI_Alltoallw_init_c(const void *sendbuf, const MPI_Count sendcou
 CCO_EXPORT int MPI_Barrier(MPI_Comm comm)
 {
     CCO_CALLS_NEXT(MPI_Barrier);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Barrier);
     const int rc = next(comm);
     CCO_CALLS_LEAVE(Barrier, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     return rc;
@@ -382,7 +382,7 @@ CCO_EXPORT int MPI_Barrier(MPI_Comm comm)
 CCO_EXPORT int MPI_Barrier_init(MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     CCO_CALLS_NEXT(MPI_Barrier_init);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Barrier_init);
     const int rc = next(comm, info, request);
     CCO_CALLS_LEAVE(Barrier_init, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     CCO_CALLS_BEGUN(*request, COLLECTIVES);
@@ -394,7 +394,7 @@ CCO_EXPORT int MPI_Barrier_init(MPI_Comm comm, MPI_Info info, MPI_Request *reque
 CCO_EXPORT int MPI_Bcast(void *buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm)
 {
     CCO_CALLS_NEXT(MPI_Bcast);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Bcast);
     const int rc = next(buffer, count, datatype, root, comm);
     CCO_CALLS_LEAVE(Bcast, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     return rc;
@@ -406,7 +406,7 @@ CCO_EXPORT int MPI_Bcast_c(void *buffer, MPI_Count count, MPI_Datatype datatype,
     MPI_Comm comm)
 {
     CCO_CALLS_NEXT(MPI_Bcast_c);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Bcast);
     const int rc = next(buffer, count, datatype, root, comm);
     CCO_CALLS_LEAVE(Bcast, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     return rc;
@@ -418,7 +418,7 @@ CCO_EXPORT int MPI_Bcast_init(void *buffer, int count, MPI_Datatype datatype, in
     MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     CCO_CALLS_NEXT(MPI_Bcast_init);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Bcast_init);
     const int rc = next(buffer, count, datatype, root, comm, info, request);
     CCO_CALLS_LEAVE(Bcast_init, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     CCO_CALLS_BEGUN(*request, COLLECTIVES);
@@ -431,7 +431,7 @@ CCO_EXPORT int MPI_Bcast_init_c(void *buffer, MPI_Count count, MPI_Datatype data
     MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     CCO_CALLS_NEXT(MPI_Bcast_init_c);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Bcast_init);
     const int rc = next(buffer, count, datatype, root, comm, info, request);
     CCO_CALLS_LEAVE(Bcast_init, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     CCO_CALLS_BEGUN(*request, COLLECTIVES);
@@ -444,7 +444,7 @@ CCO_EXPORT int MPI_Bsend(const void *buf, int count, MPI_Datatype datatype, int 
     MPI_Comm comm)
 {
     CCO_CALLS_NEXT(MPI_Bsend);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Bsend);
     const int rc = next(buf, count, datatype, dest, tag, comm);
     CCO_CALLS_LEAVE(Bsend, CCO_CALLS_OF_MESSAGES, cco_calls_distance_of(comm, dest),
         dest == MPI_PROC_NULL ? 0 : cco_calls_bytes(count, datatype));
@@ -457,7 +457,7 @@ CCO_EXPORT int MPI_Bsend_c(const void *buf, MPI_Count count, MPI_Datatype dataty
     int tag, MPI_Comm comm)
 {
     CCO_CALLS_NEXT(MPI_Bsend_c);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Bsend);
     const int rc = next(buf, count, datatype, dest, tag, comm);
     CCO_CALLS_LEAVE(Bsend, CCO_CALLS_OF_MESSAGES, cco_calls_distance_of(comm, dest),
         dest == MPI_PROC_NULL ? 0 : cco_calls_bytes(count, datatype));
@@ -470,7 +470,7 @@ CCO_EXPORT int MPI_Bsend_init(const void *buf, int count, MPI_Datatype datatype,
     MPI_Comm comm, MPI_Request *request)
 {
     CCO_CALLS_NEXT(MPI_Bsend_init);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Bsend_init);
     const int rc = next(buf, count, datatype, dest, tag, comm, request);
     CCO_CALLS_LEAVE(Bsend_init, CCO_CALLS_OF_MESSAGES, cco_calls_distance_of(comm, dest),
         dest == MPI_PROC_NULL ? 0 : cco_calls_bytes(count, datatype));
@@ -483,7 +483,7 @@ CCO_EXPORT int MPI_Bsend_init_c(const void *buf, MPI_Count count, MPI_Datatype d
     int tag, MPI_Comm comm, MPI_Request *request)
 {
     CCO_CALLS_NEXT(MPI_Bsend_init_c);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Bsend_init);
     const int rc = next(buf, count, datatype, dest, tag, comm, request);
     CCO_CALLS_LEAVE(Bsend_init, CCO_CALLS_OF_MESSAGES, cco_calls_distance_of(comm, dest),
         dest == MPI_PROC_NULL ? 0 : cco_calls_bytes(count, datatype));
@@ -495,7 +495,7 @@ CCO_EXPORT int MPI_Bsend_init_c(const void *buf, MPI_Count count, MPI_Datatype d
 CCO_EXPORT int MPI_Buffer_attach(void *buffer, int size)
 {
     CCO_CALLS_NEXT(MPI_Buffer_attach);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Buffer_attach);
     const int rc = next(buffer, size);
     CCO_CALLS_LEAVE(Buffer_attach, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     return rc;
@@ -506,7 +506,7 @@ CCO_EXPORT int MPI_Buffer_attach(void *buffer, int size)
 CCO_EXPORT int MPI_Buffer_attach_c(void *buffer, MPI_Count size)
 {
     CCO_CALLS_NEXT(MPI_Buffer_attach_c);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Buffer_attach);
     const int rc = next(buffer, size);
     CCO_CALLS_LEAVE(Buffer_attach, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     return rc;
@@ -517,7 +517,7 @@ CCO_EXPORT int MPI_Buffer_attach_c(void *buffer, MPI_Count size)
 CCO_EXPORT int MPI_Buffer_detach(void *buffer_addr, int *size)
 {
     CCO_CALLS_NEXT(MPI_Buffer_detach);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Buffer_detach);
     const int rc = next(buffer_addr, size);
     CCO_CALLS_LEAVE(Buffer_detach, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     return rc;
@@ -528,7 +528,7 @@ CCO_EXPORT int MPI_Buffer_detach(void *buffer_addr, int *size)
 CCO_EXPORT int MPI_Buffer_detach_c(void *buffer_addr, MPI_Count *size)
 {
     CCO_CALLS_NEXT(MPI_Buffer_detach_c);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Buffer_detach);
     const int rc = next(buffer_addr, size);
     CCO_CALLS_LEAVE(Buffer_detach, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     return rc;
@@ -539,7 +539,7 @@ CCO_EXPORT int MPI_Buffer_detach_c(void *buffer_addr, MPI_Count *size)
 CCO_EXPORT int MPI_Buffer_flush(void)
 {
     CCO_CALLS_NEXT(MPI_Buffer_flush);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Buffer_flush);
     const int rc = next();
     CCO_CALLS_LEAVE(Buffer_flush, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     return rc;
@@ -550,7 +550,7 @@ CCO_EXPORT int MPI_Buffer_flush(void)
 CCO_EXPORT int MPI_Buffer_iflush(MPI_Request *request)
 {
     CCO_CALLS_NEXT(MPI_Buffer_iflush);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Buffer_iflush);
     const int rc = next(request);
     CCO_CALLS_LEAVE(Buffer_iflush, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     return rc;
@@ -562,7 +562,7 @@ CCO_EXPORT int MPI_Cancel(MPI_Request *request)
 {
     CCO_CALLS_NEXT(MPI_Cancel);
     CCO_CALLS_LOOK(1, request);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Cancel);
     const int rc = next(request);
     CCO_CALLS_LEAVE(Cancel, waited.of, CCO_CALLS_NO_PEER, 0);
     CCO_CALLS_ENDED(request);
@@ -575,7 +575,7 @@ CCO_EXPORT int MPI_Cart_create(MPI_Comm comm_old, int ndims, const int dims[], c
     int reorder, MPI_Comm *comm_cart)
 {
     CCO_CALLS_NEXT(MPI_Cart_create);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Cart_create);
     const int rc = next(comm_old, ndims, dims, periods, reorder, comm_cart);
     CCO_CALLS_LEAVE(Cart_create, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     return rc;
@@ -586,7 +586,7 @@ CCO_EXPORT int MPI_Cart_create(MPI_Comm comm_old, int ndims, const int dims[], c
 CCO_EXPORT int MPI_Cart_sub(MPI_Comm comm, const int remain_dims[], MPI_Comm *newcomm)
 {
     CCO_CALLS_NEXT(MPI_Cart_sub);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Cart_sub);
     const int rc = next(comm, remain_dims, newcomm);
     CCO_CALLS_LEAVE(Cart_sub, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     return rc;
@@ -598,7 +598,7 @@ CCO_EXPORT int MPI_Comm_accept(const char *port_name, MPI_Info info, int root, M
     MPI_Comm *newcomm)
 {
     CCO_CALLS_NEXT(MPI_Comm_accept);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Comm_accept);
     const int rc = next(port_name, info, root, comm, newcomm);
     CCO_CALLS_LEAVE(Comm_accept, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     return rc;
@@ -609,7 +609,7 @@ CCO_EXPORT int MPI_Comm_accept(const char *port_name, MPI_Info info, int root, M
 CCO_EXPORT int MPI_Comm_attach_buffer(MPI_Comm comm, void *buffer, int size)
 {
     CCO_CALLS_NEXT(MPI_Comm_attach_buffer);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Comm_attach_buffer);
     const int rc = next(comm, buffer, size);
     CCO_CALLS_LEAVE(Comm_attach_buffer, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     return rc;
@@ -620,7 +620,7 @@ CCO_EXPORT int MPI_Comm_attach_buffer(MPI_Comm comm, void *buffer, int size)
 CCO_EXPORT int MPI_Comm_attach_buffer_c(MPI_Comm comm, void *buffer, MPI_Count size)
 {
     CCO_CALLS_NEXT(MPI_Comm_attach_buffer_c);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Comm_attach_buffer);
     const int rc = next(comm, buffer, size);
     CCO_CALLS_LEAVE(Comm_attach_buffer, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     return rc;
@@ -632,7 +632,7 @@ CCO_EXPORT int MPI_Comm_connect(const char *port_name, MPI_Info info, int root, 
     MPI_Comm *newcomm)
 {
     CCO_CALLS_NEXT(MPI_Comm_connect);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Comm_connect);
     const int rc = next(port_name, info, root, comm, newcomm);
     CCO_CALLS_LEAVE(Comm_connect, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     return rc;
@@ -643,7 +643,7 @@ CCO_EXPORT int MPI_Comm_connect(const char *port_name, MPI_Info info, int root, 
 CCO_EXPORT int MPI_Comm_create(MPI_Comm comm, MPI_Group group, MPI_Comm *newcomm)
 {
     CCO_CALLS_NEXT(MPI_Comm_create);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Comm_create);
     const int rc = next(comm, group, newcomm);
     CCO_CALLS_LEAVE(Comm_create, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     return rc;
@@ -655,7 +655,7 @@ CCO_EXPORT int MPI_Comm_create_from_group(MPI_Group group, const char *stringtag
     MPI_Errhandler errhandler, MPI_Comm *newcomm)
 {
     CCO_CALLS_NEXT(MPI_Comm_create_from_group);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Comm_create_from_group);
     const int rc = next(group, stringtag, info, errhandler, newcomm);
     CCO_CALLS_LEAVE(Comm_create_from_group, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     return rc;
@@ -666,7 +666,7 @@ CCO_EXPORT int MPI_Comm_create_from_group(MPI_Group group, const char *stringtag
 CCO_EXPORT int MPI_Comm_create_group(MPI_Comm comm, MPI_Group group, int tag, MPI_Comm *newcomm)
 {
     CCO_CALLS_NEXT(MPI_Comm_create_group);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Comm_create_group);
     const int rc = next(comm, group, tag, newcomm);
     CCO_CALLS_LEAVE(Comm_create_group, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     return rc;
@@ -677,7 +677,7 @@ CCO_EXPORT int MPI_Comm_create_group(MPI_Comm comm, MPI_Group group, int tag, MP
 CCO_EXPORT int MPI_Comm_detach_buffer(MPI_Comm comm, void *buffer_addr, int *size)
 {
     CCO_CALLS_NEXT(MPI_Comm_detach_buffer);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Comm_detach_buffer);
     const int rc = next(comm, buffer_addr, size);
     CCO_CALLS_LEAVE(Comm_detach_buffer, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     return rc;
@@ -688,7 +688,7 @@ CCO_EXPORT int MPI_Comm_detach_buffer(MPI_Comm comm, void *buffer_addr, int *siz
 CCO_EXPORT int MPI_Comm_detach_buffer_c(MPI_Comm comm, void *buffer_addr, MPI_Count *size)
 {
     CCO_CALLS_NEXT(MPI_Comm_detach_buffer_c);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Comm_detach_buffer);
     const int rc = next(comm, buffer_addr, size);
     CCO_CALLS_LEAVE(Comm_detach_buffer, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     return rc;
@@ -699,7 +699,7 @@ CCO_EXPORT int MPI_Comm_detach_buffer_c(MPI_Comm comm, void *buffer_addr, MPI_Co
 CCO_EXPORT int MPI_Comm_disconnect(MPI_Comm *comm)
 {
     CCO_CALLS_NEXT(MPI_Comm_disconnect);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Comm_disconnect);
     const int rc = next(comm);
     CCO_CALLS_LEAVE(Comm_disconnect, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     return rc;
@@ -710,7 +710,7 @@ CCO_EXPORT int MPI_Comm_disconnect(MPI_Comm *comm)
 CCO_EXPORT int MPI_Comm_dup(MPI_Comm comm, MPI_Comm *newcomm)
 {
     CCO_CALLS_NEXT(MPI_Comm_dup);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Comm_dup);
     const int rc = next(comm, newcomm);
     CCO_CALLS_LEAVE(Comm_dup, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     return rc;
@@ -721,7 +721,7 @@ CCO_EXPORT int MPI_Comm_dup(MPI_Comm comm, MPI_Comm *newcomm)
 CCO_EXPORT int MPI_Comm_dup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm)
 {
     CCO_CALLS_NEXT(MPI_Comm_dup_with_info);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Comm_dup_with_info);
     const int rc = next(comm, info, newcomm);
     CCO_CALLS_LEAVE(Comm_dup_with_info, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     return rc;
@@ -732,7 +732,7 @@ CCO_EXPORT int MPI_Comm_dup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm *ne
 CCO_EXPORT int MPI_Comm_flush_buffer(MPI_Comm comm)
 {
     CCO_CALLS_NEXT(MPI_Comm_flush_buffer);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Comm_flush_buffer);
     const int rc = next(comm);
     CCO_CALLS_LEAVE(Comm_flush_buffer, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     return rc;
@@ -743,7 +743,7 @@ CCO_EXPORT int MPI_Comm_flush_buffer(MPI_Comm comm)
 CCO_EXPORT int MPI_Comm_free(MPI_Comm *comm)
 {
     CCO_CALLS_NEXT(MPI_Comm_free);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Comm_free);
     const int rc = next(comm);
     CCO_CALLS_LEAVE(Comm_free, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     return rc;
@@ -754,7 +754,7 @@ CCO_EXPORT int MPI_Comm_free(MPI_Comm *comm)
 CCO_EXPORT int MPI_Comm_idup(MPI_Comm comm, MPI_Comm *newcomm, MPI_Request *request)
 {
     CCO_CALLS_NEXT(MPI_Comm_idup);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Comm_idup);
     const int rc = next(comm, newcomm, request);
     CCO_CALLS_LEAVE(Comm_idup, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     CCO_CALLS_BEGUN(*request, COMMUNICATORS);
@@ -767,7 +767,7 @@ CCO_EXPORT int MPI_Comm_idup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm *n
     MPI_Request *request)
 {
     CCO_CALLS_NEXT(MPI_Comm_idup_with_info);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Comm_idup_with_info);
     const int rc = next(comm, info, newcomm, request);
     CCO_CALLS_LEAVE(Comm_idup_with_info, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     CCO_CALLS_BEGUN(*request, COMMUNICATORS);
@@ -779,7 +779,7 @@ CCO_EXPORT int MPI_Comm_idup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm *n
 CCO_EXPORT int MPI_Comm_iflush_buffer(MPI_Comm comm, MPI_Request *request)
 {
     CCO_CALLS_NEXT(MPI_Comm_iflush_buffer);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Comm_iflush_buffer);
     const int rc = next(comm, request);
     CCO_CALLS_LEAVE(Comm_iflush_buffer, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     return rc;
@@ -790,7 +790,7 @@ CCO_EXPORT int MPI_Comm_iflush_buffer(MPI_Comm comm, MPI_Request *request)
 CCO_EXPORT int MPI_Comm_join(int fd, MPI_Comm *intercomm)
 {
     CCO_CALLS_NEXT(MPI_Comm_join);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Comm_join);
     const int rc = next(fd, intercomm);
     CCO_CALLS_LEAVE(Comm_join, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     return rc;
@@ -801,7 +801,7 @@ CCO_EXPORT int MPI_Comm_join(int fd, MPI_Comm *intercomm)
 CCO_EXPORT int MPI_Comm_set_info(MPI_Comm comm, MPI_Info info)
 {
     CCO_CALLS_NEXT(MPI_Comm_set_info);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Comm_set_info);
     const int rc = next(comm, info);
     CCO_CALLS_LEAVE(Comm_set_info, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     return rc;
@@ -813,7 +813,7 @@ CCO_EXPORT int MPI_Comm_spawn(const char *command, char *argv[], int maxprocs, M
     int root, MPI_Comm comm, MPI_Comm *intercomm, int array_of_errcodes[])
 {
     CCO_CALLS_NEXT(MPI_Comm_spawn);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Comm_spawn);
     const int rc = next(command, argv, maxprocs, info, root, comm, intercomm, array_of_errcodes);
     CCO_CALLS_LEAVE(Comm_spawn, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     return rc;
@@ -826,7 +826,7 @@ CCO_EXPORT int MPI_Comm_spawn_multiple(int count, char *array_of_commands[], cha
     MPI_Comm *intercomm, int array_of_errcodes[])
 {
     CCO_CALLS_NEXT(MPI_Comm_spawn_multiple);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Comm_spawn_multiple);
     const int rc = next(count, array_of_commands, array_of_argv, array_of_maxprocs, array_of_info,
         root, comm, intercomm, array_of_errcodes);
     CCO_CALLS_LEAVE(Comm_spawn_multiple, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -838,7 +838,7 @@ CCO_EXPORT int MPI_Comm_spawn_multiple(int count, char *array_of_commands[], cha
 CCO_EXPORT int MPI_Comm_split(MPI_Comm comm, int color, int key, MPI_Comm *newcomm)
 {
     CCO_CALLS_NEXT(MPI_Comm_split);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Comm_split);
     const int rc = next(comm, color, key, newcomm);
     CCO_CALLS_LEAVE(Comm_split, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     return rc;
@@ -850,7 +850,7 @@ CCO_EXPORT int MPI_Comm_split_type(MPI_Comm comm, int split_type, int key, MPI_I
     MPI_Comm *newcomm)
 {
     CCO_CALLS_NEXT(MPI_Comm_split_type);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Comm_split_type);
     const int rc = next(comm, split_type, key, info, newcomm);
     CCO_CALLS_LEAVE(Comm_split_type, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     return rc;
@@ -862,7 +862,7 @@ CCO_EXPORT int MPI_Compare_and_swap(const void *origin_addr, const void *compare
     void *result_addr, MPI_Datatype datatype, int target_rank, MPI_Aint target_disp, MPI_Win win)
 {
     CCO_CALLS_NEXT(MPI_Compare_and_swap);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Compare_and_swap);
     const int rc = next(origin_addr, compare_addr, result_addr, datatype, target_rank, target_disp,
         win);
     CCO_CALLS_LEAVE(Compare_and_swap, CCO_CALLS_OF_MESSAGES, cco_calls_distance_of_window(),
@@ -877,7 +877,7 @@ CCO_EXPORT int MPI_Dist_graph_create(MPI_Comm comm_old, int n, const int sources
     MPI_Comm *comm_dist_graph)
 {
     CCO_CALLS_NEXT(MPI_Dist_graph_create);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Dist_graph_create);
     const int rc = next(comm_old, n, sources, degrees, destinations, weights, info, reorder,
         comm_dist_graph);
     CCO_CALLS_LEAVE(Dist_graph_create, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -891,7 +891,7 @@ CCO_EXPORT int MPI_Dist_graph_create_adjacent(MPI_Comm comm_old, int indegree, c
     MPI_Info info, int reorder, MPI_Comm *comm_dist_graph)
 {
     CCO_CALLS_NEXT(MPI_Dist_graph_create_adjacent);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Dist_graph_create_adjacent);
     const int rc = next(comm_old, indegree, sources, sourceweights, outdegree, destinations,
         destweights, info, reorder, comm_dist_graph);
     CCO_CALLS_LEAVE(Dist_graph_create_adjacent, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -904,7 +904,7 @@ CCO_EXPORT int MPI_Exscan(const void *sendbuf, void *recvbuf, int count, MPI_Dat
     MPI_Op op, MPI_Comm comm)
 {
     CCO_CALLS_NEXT(MPI_Exscan);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Exscan);
     const int rc = next(sendbuf, recvbuf, count, datatype, op, comm);
     CCO_CALLS_LEAVE(Exscan, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     return rc;
@@ -916,7 +916,7 @@ CCO_EXPORT int MPI_Exscan_c(const void *sendbuf, void *recvbuf, MPI_Count count,
     MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
 {
     CCO_CALLS_NEXT(MPI_Exscan_c);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Exscan);
     const int rc = next(sendbuf, recvbuf, count, datatype, op, comm);
     CCO_CALLS_LEAVE(Exscan, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     return rc;
@@ -928,7 +928,7 @@ CCO_EXPORT int MPI_Exscan_init(const void *sendbuf, void *recvbuf, int count, MP
     MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     CCO_CALLS_NEXT(MPI_Exscan_init);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Exscan_init);
     const int rc = next(sendbuf, recvbuf, count, datatype, op, comm, info, request);
     CCO_CALLS_LEAVE(Exscan_init, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     CCO_CALLS_BEGUN(*request, COLLECTIVES);
@@ -941,7 +941,7 @@ CCO_EXPORT int MPI_Exscan_init_c(const void *sendbuf, void *recvbuf, MPI_Count c
     MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     CCO_CALLS_NEXT(MPI_Exscan_init_c);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Exscan_init);
     const int rc = next(sendbuf, recvbuf, count, datatype, op, comm, info, request);
     CCO_CALLS_LEAVE(Exscan_init, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     CCO_CALLS_BEGUN(*request, COLLECTIVES);
@@ -954,7 +954,7 @@ CCO_EXPORT int MPI_Fetch_and_op(const void *origin_addr, void *result_addr, MPI_
     int target_rank, MPI_Aint target_disp, MPI_Op op, MPI_Win win)
 {
     CCO_CALLS_NEXT(MPI_Fetch_and_op);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Fetch_and_op);
     const int rc = next(origin_addr, result_addr, datatype, target_rank, target_disp, op, win);
     CCO_CALLS_LEAVE(Fetch_and_op, CCO_CALLS_OF_MESSAGES, cco_calls_distance_of_window(),
         target_rank == MPI_PROC_NULL ? 0 : cco_calls_bytes(1, datatype));
@@ -966,7 +966,7 @@ CCO_EXPORT int MPI_Fetch_and_op(const void *origin_addr, void *result_addr, MPI_
 CCO_EXPORT int MPI_File_close(MPI_File *fh)
 {
     CCO_CALLS_NEXT(MPI_File_close);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(File_close);
     const int rc = next(fh);
     CCO_CALLS_LEAVE(File_close, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     return rc;
@@ -977,7 +977,7 @@ CCO_EXPORT int MPI_File_close(MPI_File *fh)
 CCO_EXPORT int MPI_File_delete(const char *filename, MPI_Info info)
 {
     CCO_CALLS_NEXT(MPI_File_delete);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(File_delete);
     const int rc = next(filename, info);
     CCO_CALLS_LEAVE(File_delete, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     return rc;
@@ -989,7 +989,7 @@ CCO_EXPORT int MPI_File_iread(MPI_File fh, void *buf, int count, MPI_Datatype da
     MPI_Request *request)
 {
     CCO_CALLS_NEXT(MPI_File_iread);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(File_iread);
     const int rc = next(fh, buf, count, datatype, request);
     CCO_CALLS_LEAVE(File_iread, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, cco_calls_bytes(count,
         datatype));
@@ -1003,7 +1003,7 @@ CCO_EXPORT int MPI_File_iread_c(MPI_File fh, void *buf, MPI_Count count, MPI_Dat
     MPI_Request *request)
 {
     CCO_CALLS_NEXT(MPI_File_iread_c);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(File_iread);
     const int rc = next(fh, buf, count, datatype, request);
     CCO_CALLS_LEAVE(File_iread, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, cco_calls_bytes(count,
         datatype));
@@ -1017,7 +1017,7 @@ CCO_EXPORT int MPI_File_iread_all(MPI_File fh, void *buf, int count, MPI_Datatyp
     MPI_Request *request)
 {
     CCO_CALLS_NEXT(MPI_File_iread_all);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(File_iread_all);
     const int rc = next(fh, buf, count, datatype, request);
     CCO_CALLS_LEAVE(File_iread_all, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, cco_calls_bytes(count,
         datatype));
@@ -1031,7 +1031,7 @@ CCO_EXPORT int MPI_File_iread_all_c(MPI_File fh, void *buf, MPI_Count count, MPI
     MPI_Request *request)
 {
     CCO_CALLS_NEXT(MPI_File_iread_all_c);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(File_iread_all);
     const int rc = next(fh, buf, count, datatype, request);
     CCO_CALLS_LEAVE(File_iread_all, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, cco_calls_bytes(count,
         datatype));
@@ -1045,7 +1045,7 @@ CCO_EXPORT int MPI_File_iread_at(MPI_File fh, MPI_Offset offset, void *buf, int 
     MPI_Datatype datatype, MPI_Request *request)
 {
     CCO_CALLS_NEXT(MPI_File_iread_at);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(File_iread_at);
     const int rc = next(fh, offset, buf, count, datatype, request);
     CCO_CALLS_LEAVE(File_iread_at, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, cco_calls_bytes(count,
         datatype));
@@ -1059,7 +1059,7 @@ CCO_EXPORT int MPI_File_iread_at_c(MPI_File fh, MPI_Offset offset, void *buf, MP
     MPI_Datatype datatype, MPI_Request *request)
 {
     CCO_CALLS_NEXT(MPI_File_iread_at_c);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(File_iread_at);
     const int rc = next(fh, offset, buf, count, datatype, request);
     CCO_CALLS_LEAVE(File_iread_at, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, cco_calls_bytes(count,
         datatype));
@@ -1073,7 +1073,7 @@ CCO_EXPORT int MPI_File_iread_at_all(MPI_File fh, MPI_Offset offset, void *buf, 
     MPI_Datatype datatype, MPI_Request *request)
 {
     CCO_CALLS_NEXT(MPI_File_iread_at_all);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(File_iread_at_all);
     const int rc = next(fh, offset, buf, count, datatype, request);
     CCO_CALLS_LEAVE(File_iread_at_all, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER,
         cco_calls_bytes(count, datatype));
@@ -1087,7 +1087,7 @@ CCO_EXPORT int MPI_File_iread_at_all_c(MPI_File fh, MPI_Offset offset, void *buf
     MPI_Datatype datatype, MPI_Request *request)
 {
     CCO_CALLS_NEXT(MPI_File_iread_at_all_c);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(File_iread_at_all);
     const int rc = next(fh, offset, buf, count, datatype, request);
     CCO_CALLS_LEAVE(File_iread_at_all, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER,
         cco_calls_bytes(count, datatype));
@@ -1101,7 +1101,7 @@ CCO_EXPORT int MPI_File_iread_shared(MPI_File fh, void *buf, int count, MPI_Data
     MPI_Request *request)
 {
     CCO_CALLS_NEXT(MPI_File_iread_shared);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(File_iread_shared);
     const int rc = next(fh, buf, count, datatype, request);
     CCO_CALLS_LEAVE(File_iread_shared, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER,
         cco_calls_bytes(count, datatype));
@@ -1115,7 +1115,7 @@ CCO_EXPORT int MPI_File_iread_shared_c(MPI_File fh, void *buf, MPI_Count count,
     MPI_Datatype datatype, MPI_Request *request)
 {
     CCO_CALLS_NEXT(MPI_File_iread_shared_c);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(File_iread_shared);
     const int rc = next(fh, buf, count, datatype, request);
     CCO_CALLS_LEAVE(File_iread_shared, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER,
         cco_calls_bytes(count, datatype));
@@ -1129,7 +1129,7 @@ CCO_EXPORT int MPI_File_iwrite(MPI_File fh, const void *buf, int count, MPI_Data
     MPI_Request *request)
 {
     CCO_CALLS_NEXT(MPI_File_iwrite);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(File_iwrite);
     const int rc = next(fh, buf, count, datatype, request);
     CCO_CALLS_LEAVE(File_iwrite, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, cco_calls_bytes(count,
         datatype));
@@ -1143,7 +1143,7 @@ CCO_EXPORT int MPI_File_iwrite_c(MPI_File fh, const void *buf, MPI_Count count,
     MPI_Datatype datatype, MPI_Request *request)
 {
     CCO_CALLS_NEXT(MPI_File_iwrite_c);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(File_iwrite);
     const int rc = next(fh, buf, count, datatype, request);
     CCO_CALLS_LEAVE(File_iwrite, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, cco_calls_bytes(count,
         datatype));
@@ -1157,7 +1157,7 @@ CCO_EXPORT int MPI_File_iwrite_all(MPI_File fh, const void *buf, int count, MPI_
     MPI_Request *request)
 {
     CCO_CALLS_NEXT(MPI_File_iwrite_all);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(File_iwrite_all);
     const int rc = next(fh, buf, count, datatype, request);
     CCO_CALLS_LEAVE(File_iwrite_all, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER,
         cco_calls_bytes(count, datatype));
@@ -1171,7 +1171,7 @@ CCO_EXPORT int MPI_File_iwrite_all_c(MPI_File fh, const void *buf, MPI_Count cou
     MPI_Datatype datatype, MPI_Request *request)
 {
     CCO_CALLS_NEXT(MPI_File_iwrite_all_c);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(File_iwrite_all);
     const int rc = next(fh, buf, count, datatype, request);
     CCO_CALLS_LEAVE(File_iwrite_all, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER,
         cco_calls_bytes(count, datatype));
@@ -1185,7 +1185,7 @@ CCO_EXPORT int MPI_File_iwrite_at(MPI_File fh, MPI_Offset offset, const void *bu
     MPI_Datatype datatype, MPI_Request *request)
 {
     CCO_CALLS_NEXT(MPI_File_iwrite_at);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(File_iwrite_at);
     const int rc = next(fh, offset, buf, count, datatype, request);
     CCO_CALLS_LEAVE(File_iwrite_at, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, cco_calls_bytes(count,
         datatype));
@@ -1199,7 +1199,7 @@ CCO_EXPORT int MPI_File_iwrite_at_c(MPI_File fh, MPI_Offset offset, const void *
     MPI_Count count, MPI_Datatype datatype, MPI_Request *request)
 {
     CCO_CALLS_NEXT(MPI_File_iwrite_at_c);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(File_iwrite_at);
     const int rc = next(fh, offset, buf, count, datatype, request);
     CCO_CALLS_LEAVE(File_iwrite_at, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, cco_calls_bytes(count,
         datatype));
@@ -1213,7 +1213,7 @@ CCO_EXPORT int MPI_File_iwrite_at_all(MPI_File fh, MPI_Offset offset, const void
     MPI_Datatype datatype, MPI_Request *request)
 {
     CCO_CALLS_NEXT(MPI_File_iwrite_at_all);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(File_iwrite_at_all);
     const int rc = next(fh, offset, buf, count, datatype, request);
     CCO_CALLS_LEAVE(File_iwrite_at_all, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER,
         cco_calls_bytes(count, datatype));
@@ -1227,7 +1227,7 @@ CCO_EXPORT int MPI_File_iwrite_at_all_c(MPI_File fh, MPI_Offset offset, const vo
     MPI_Count count, MPI_Datatype datatype, MPI_Request *request)
 {
     CCO_CALLS_NEXT(MPI_File_iwrite_at_all_c);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(File_iwrite_at_all);
     const int rc = next(fh, offset, buf, count, datatype, request);
     CCO_CALLS_LEAVE(File_iwrite_at_all, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER,
         cco_calls_bytes(count, datatype));
@@ -1241,7 +1241,7 @@ CCO_EXPORT int MPI_File_iwrite_shared(MPI_File fh, const void *buf, int count,
     MPI_Datatype datatype, MPI_Request *request)
 {
     CCO_CALLS_NEXT(MPI_File_iwrite_shared);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(File_iwrite_shared);
     const int rc = next(fh, buf, count, datatype, request);
     CCO_CALLS_LEAVE(File_iwrite_shared, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER,
         cco_calls_bytes(count, datatype));
@@ -1255,7 +1255,7 @@ CCO_EXPORT int MPI_File_iwrite_shared_c(MPI_File fh, const void *buf, MPI_Count 
     MPI_Datatype datatype, MPI_Request *request)
 {
     CCO_CALLS_NEXT(MPI_File_iwrite_shared_c);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(File_iwrite_shared);
     const int rc = next(fh, buf, count, datatype, request);
     CCO_CALLS_LEAVE(File_iwrite_shared, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER,
         cco_calls_bytes(count, datatype));
@@ -1269,7 +1269,7 @@ CCO_EXPORT int MPI_File_open(MPI_Comm comm, const char *filename, int amode, MPI
     MPI_File *fh)
 {
     CCO_CALLS_NEXT(MPI_File_open);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(File_open);
     const int rc = next(comm, filename, amode, info, fh);
     CCO_CALLS_LEAVE(File_open, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     return rc;
@@ -1280,7 +1280,7 @@ CCO_EXPORT int MPI_File_open(MPI_Comm comm, const char *filename, int amode, MPI
 CCO_EXPORT int MPI_File_preallocate(MPI_File fh, MPI_Offset size)
 {
     CCO_CALLS_NEXT(MPI_File_preallocate);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(File_preallocate);
     const int rc = next(fh, size);
     CCO_CALLS_LEAVE(File_preallocate, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     return rc;
@@ -1292,7 +1292,7 @@ CCO_EXPORT int MPI_File_read(MPI_File fh, void *buf, int count, MPI_Datatype dat
     MPI_Status *status)
 {
     CCO_CALLS_NEXT(MPI_File_read);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(File_read);
     const int rc = next(fh, buf, count, datatype, status);
     CCO_CALLS_LEAVE(File_read, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, cco_calls_bytes(count,
         datatype));
@@ -1305,7 +1305,7 @@ CCO_EXPORT int MPI_File_read_c(MPI_File fh, void *buf, MPI_Count count, MPI_Data
     MPI_Status *status)
 {
     CCO_CALLS_NEXT(MPI_File_read_c);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(File_read);
     const int rc = next(fh, buf, count, datatype, status);
     CCO_CALLS_LEAVE(File_read, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, cco_calls_bytes(count,
         datatype));
@@ -1318,7 +1318,7 @@ CCO_EXPORT int MPI_File_read_all(MPI_File fh, void *buf, int count, MPI_Datatype
     MPI_Status *status)
 {
     CCO_CALLS_NEXT(MPI_File_read_all);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(File_read_all);
     const int rc = next(fh, buf, count, datatype, status);
     CCO_CALLS_LEAVE(File_read_all, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, cco_calls_bytes(count,
         datatype));
@@ -1331,7 +1331,7 @@ CCO_EXPORT int MPI_File_read_all_c(MPI_File fh, void *buf, MPI_Count count, MPI_
     MPI_Status *status)
 {
     CCO_CALLS_NEXT(MPI_File_read_all_c);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(File_read_all);
     const int rc = next(fh, buf, count, datatype, status);
     CCO_CALLS_LEAVE(File_read_all, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, cco_calls_bytes(count,
         datatype));
@@ -1343,7 +1343,7 @@ CCO_EXPORT int MPI_File_read_all_c(MPI_File fh, void *buf, MPI_Count count, MPI_
 CCO_EXPORT int MPI_File_read_all_begin(MPI_File fh, void *buf, int count, MPI_Datatype datatype)
 {
     CCO_CALLS_NEXT(MPI_File_read_all_begin);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(File_read_all_begin);
     const int rc = next(fh, buf, count, datatype);
     CCO_CALLS_LEAVE(File_read_all_begin, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER,
         cco_calls_bytes(count, datatype));
@@ -1356,7 +1356,7 @@ CCO_EXPORT int MPI_File_read_all_begin_c(MPI_File fh, void *buf, MPI_Count count
     MPI_Datatype datatype)
 {
     CCO_CALLS_NEXT(MPI_File_read_all_begin_c);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(File_read_all_begin);
     const int rc = next(fh, buf, count, datatype);
     CCO_CALLS_LEAVE(File_read_all_begin, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER,
         cco_calls_bytes(count, datatype));
@@ -1368,7 +1368,7 @@ CCO_EXPORT int MPI_File_read_all_begin_c(MPI_File fh, void *buf, MPI_Count count
 CCO_EXPORT int MPI_File_read_all_end(MPI_File fh, void *buf, MPI_Status *status)
 {
     CCO_CALLS_NEXT(MPI_File_read_all_end);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(File_read_all_end);
     const int rc = next(fh, buf, status);
     CCO_CALLS_LEAVE(File_read_all_end, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     return rc;
@@ -1380,7 +1380,7 @@ CCO_EXPORT int MPI_File_read_at(MPI_File fh, MPI_Offset offset, void *buf, int c
     MPI_Datatype datatype, MPI_Status *status)
 {
     CCO_CALLS_NEXT(MPI_File_read_at);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(File_read_at);
     const int rc = next(fh, offset, buf, count, datatype, status);
     CCO_CALLS_LEAVE(File_read_at, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, cco_calls_bytes(count,
         datatype));
@@ -1393,7 +1393,7 @@ CCO_EXPORT int MPI_File_read_at_c(MPI_File fh, MPI_Offset offset, void *buf, MPI
     MPI_Datatype datatype, MPI_Status *status)
 {
     CCO_CALLS_NEXT(MPI_File_read_at_c);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(File_read_at);
     const int rc = next(fh, offset, buf, count, datatype, status);
     CCO_CALLS_LEAVE(File_read_at, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, cco_calls_bytes(count,
         datatype));
@@ -1406,7 +1406,7 @@ CCO_EXPORT int MPI_File_read_at_all(MPI_File fh, MPI_Offset offset, void *buf, i
     MPI_Datatype datatype, MPI_Status *status)
 {
     CCO_CALLS_NEXT(MPI_File_read_at_all);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(File_read_at_all);
     const int rc = next(fh, offset, buf, count, datatype, status);
     CCO_CALLS_LEAVE(File_read_at_all, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER,
         cco_calls_bytes(count, datatype));
@@ -1419,7 +1419,7 @@ CCO_EXPORT int MPI_File_read_at_all_c(MPI_File fh, MPI_Offset offset, void *buf,
     MPI_Datatype datatype, MPI_Status *status)
 {
     CCO_CALLS_NEXT(MPI_File_read_at_all_c);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(File_read_at_all);
     const int rc = next(fh, offset, buf, count, datatype, status);
     CCO_CALLS_LEAVE(File_read_at_all, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER,
         cco_calls_bytes(count, datatype));
@@ -1432,7 +1432,7 @@ CCO_EXPORT int MPI_File_read_at_all_begin(MPI_File fh, MPI_Offset offset, void *
     MPI_Datatype datatype)
 {
     CCO_CALLS_NEXT(MPI_File_read_at_all_begin);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(File_read_at_all_begin);
     const int rc = next(fh, offset, buf, count, datatype);
     CCO_CALLS_LEAVE(File_read_at_all_begin, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER,
         cco_calls_bytes(count, datatype));
@@ -1445,7 +1445,7 @@ CCO_EXPORT int MPI_File_read_at_all_begin_c(MPI_File fh, MPI_Offset offset, void
     MPI_Count count, MPI_Datatype datatype)
 {
     CCO_CALLS_NEXT(MPI_File_read_at_all_begin_c);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(File_read_at_all_begin);
     const int rc = next(fh, offset, buf, count, datatype);
     CCO_CALLS_LEAVE(File_read_at_all_begin, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER,
         cco_calls_bytes(count, datatype));
@@ -1457,7 +1457,7 @@ CCO_EXPORT int MPI_File_read_at_all_begin_c(MPI_File fh, MPI_Offset offset, void
 CCO_EXPORT int MPI_File_read_at_all_end(MPI_File fh, void *buf, MPI_Status *status)
 {
     CCO_CALLS_NEXT(MPI_File_read_at_all_end);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(File_read_at_all_end);
     const int rc = next(fh, buf, status);
     CCO_CALLS_LEAVE(File_read_at_all_end, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     return rc;
@@ -1469,7 +1469,7 @@ CCO_EXPORT int MPI_File_read_ordered(MPI_File fh, void *buf, int count, MPI_Data
     MPI_Status *status)
 {
     CCO_CALLS_NEXT(MPI_File_read_ordered);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(File_read_ordered);
     const int rc = next(fh, buf, count, datatype, status);
     CCO_CALLS_LEAVE(File_read_ordered, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER,
         cco_calls_bytes(count, datatype));
@@ -1482,7 +1482,7 @@ CCO_EXPORT int MPI_File_read_ordered_c(MPI_File fh, void *buf, MPI_Count count,
     MPI_Datatype datatype, MPI_Status *status)
 {
     CCO_CALLS_NEXT(MPI_File_read_ordered_c);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(File_read_ordered);
     const int rc = next(fh, buf, count, datatype, status);
     CCO_CALLS_LEAVE(File_read_ordered, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER,
         cco_calls_bytes(count, datatype));
@@ -1494,7 +1494,7 @@ CCO_EXPORT int MPI_File_read_ordered_c(MPI_File fh, void *buf, MPI_Count count,
 CCO_EXPORT int MPI_File_read_ordered_begin(MPI_File fh, void *buf, int count, MPI_Datatype datatype)
 {
     CCO_CALLS_NEXT(MPI_File_read_ordered_begin);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(File_read_ordered_begin);
     const int rc = next(fh, buf, count, datatype);
     CCO_CALLS_LEAVE(File_read_ordered_begin, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER,
         cco_calls_bytes(count, datatype));
@@ -1507,7 +1507,7 @@ CCO_EXPORT int MPI_File_read_ordered_begin_c(MPI_File fh, void *buf, MPI_Count c
     MPI_Datatype datatype)
 {
     CCO_CALLS_NEXT(MPI_File_read_ordered_begin_c);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(File_read_ordered_begin);
     const int rc = next(fh, buf, count, datatype);
     CCO_CALLS_LEAVE(File_read_ordered_begin, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER,
         cco_calls_bytes(count, datatype));
@@ -1519,7 +1519,7 @@ CCO_EXPORT int MPI_File_read_ordered_begin_c(MPI_File fh, void *buf, MPI_Count c
 CCO_EXPORT int MPI_File_read_ordered_end(MPI_File fh, void *buf, MPI_Status *status)
 {
     CCO_CALLS_NEXT(MPI_File_read_ordered_end);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(File_read_ordered_end);
     const int rc = next(fh, buf, status);
     CCO_CALLS_LEAVE(File_read_ordered_end, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     return rc;
@@ -1531,7 +1531,7 @@ CCO_EXPORT int MPI_File_read_shared(MPI_File fh, void *buf, int count, MPI_Datat
     MPI_Status *status)
 {
     CCO_CALLS_NEXT(MPI_File_read_shared);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(File_read_shared);
     const int rc = next(fh, buf, count, datatype, status);
     CCO_CALLS_LEAVE(File_read_shared, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER,
         cco_calls_bytes(count, datatype));
@@ -1544,7 +1544,7 @@ CCO_EXPORT int MPI_File_read_shared_c(MPI_File fh, void *buf, MPI_Count count,
     MPI_Datatype datatype, MPI_Status *status)
 {
     CCO_CALLS_NEXT(MPI_File_read_shared_c);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(File_read_shared);
     const int rc = next(fh, buf, count, datatype, status);
     CCO_CALLS_LEAVE(File_read_shared, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER,
         cco_calls_bytes(count, datatype));
@@ -1556,7 +1556,7 @@ CCO_EXPORT int MPI_File_read_shared_c(MPI_File fh, void *buf, MPI_Count count,
 CCO_EXPORT int MPI_File_seek_shared(MPI_File fh, MPI_Offset offset, int whence)
 {
     CCO_CALLS_NEXT(MPI_File_seek_shared);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(File_seek_shared);
     const int rc = next(fh, offset, whence);
     CCO_CALLS_LEAVE(File_seek_shared, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     return rc;
@@ -1567,7 +1567,7 @@ CCO_EXPORT int MPI_File_seek_shared(MPI_File fh, MPI_Offset offset, int whence)
 CCO_EXPORT int MPI_File_set_atomicity(MPI_File fh, int flag)
 {
     CCO_CALLS_NEXT(MPI_File_set_atomicity);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(File_set_atomicity);
     const int rc = next(fh, flag);
     CCO_CALLS_LEAVE(File_set_atomicity, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     return rc;
@@ -1578,7 +1578,7 @@ CCO_EXPORT int MPI_File_set_atomicity(MPI_File fh, int flag)
 CCO_EXPORT int MPI_File_set_info(MPI_File fh, MPI_Info info)
 {
     CCO_CALLS_NEXT(MPI_File_set_info);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(File_set_info);
     const int rc = next(fh, info);
     CCO_CALLS_LEAVE(File_set_info, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     return rc;
@@ -1589,7 +1589,7 @@ CCO_EXPORT int MPI_File_set_info(MPI_File fh, MPI_Info info)
 CCO_EXPORT int MPI_File_set_size(MPI_File fh, MPI_Offset size)
 {
     CCO_CALLS_NEXT(MPI_File_set_size);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(File_set_size);
     const int rc = next(fh, size);
     CCO_CALLS_LEAVE(File_set_size, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     return rc;
@@ -1601,7 +1601,7 @@ CCO_EXPORT int MPI_File_set_view(MPI_File fh, MPI_Offset disp, MPI_Datatype etyp
     MPI_Datatype filetype, const char *datarep, MPI_Info info)
 {
     CCO_CALLS_NEXT(MPI_File_set_view);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(File_set_view);
     const int rc = next(fh, disp, etype, filetype, datarep, info);
     CCO_CALLS_LEAVE(File_set_view, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     return rc;
@@ -1612,7 +1612,7 @@ CCO_EXPORT int MPI_File_set_view(MPI_File fh, MPI_Offset disp, MPI_Datatype etyp
 CCO_EXPORT int MPI_File_sync(MPI_File fh)
 {
     CCO_CALLS_NEXT(MPI_File_sync);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(File_sync);
     const int rc = next(fh);
     CCO_CALLS_LEAVE(File_sync, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     return rc;
@@ -1624,7 +1624,7 @@ CCO_EXPORT int MPI_File_write(MPI_File fh, const void *buf, int count, MPI_Datat
     MPI_Status *status)
 {
     CCO_CALLS_NEXT(MPI_File_write);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(File_write);
     const int rc = next(fh, buf, count, datatype, status);
     CCO_CALLS_LEAVE(File_write, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, cco_calls_bytes(count,
         datatype));
@@ -1637,7 +1637,7 @@ CCO_EXPORT int MPI_File_write_c(MPI_File fh, const void *buf, MPI_Count count,
     MPI_Datatype datatype, MPI_Status *status)
 {
     CCO_CALLS_NEXT(MPI_File_write_c);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(File_write);
     const int rc = next(fh, buf, count, datatype, status);
     CCO_CALLS_LEAVE(File_write, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, cco_calls_bytes(count,
         datatype));
@@ -1650,7 +1650,7 @@ CCO_EXPORT int MPI_File_write_all(MPI_File fh, const void *buf, int count, MPI_D
     MPI_Status *status)
 {
     CCO_CALLS_NEXT(MPI_File_write_all);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(File_write_all);
     const int rc = next(fh, buf, count, datatype, status);
     CCO_CALLS_LEAVE(File_write_all, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, cco_calls_bytes(count,
         datatype));
@@ -1663,7 +1663,7 @@ CCO_EXPORT int MPI_File_write_all_c(MPI_File fh, const void *buf, MPI_Count coun
     MPI_Datatype datatype, MPI_Status *status)
 {
     CCO_CALLS_NEXT(MPI_File_write_all_c);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(File_write_all);
     const int rc = next(fh, buf, count, datatype, status);
     CCO_CALLS_LEAVE(File_write_all, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, cco_calls_bytes(count,
         datatype));
@@ -1676,7 +1676,7 @@ CCO_EXPORT int MPI_File_write_all_begin(MPI_File fh, const void *buf, int count,
     MPI_Datatype datatype)
 {
     CCO_CALLS_NEXT(MPI_File_write_all_begin);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(File_write_all_begin);
     const int rc = next(fh, buf, count, datatype);
     CCO_CALLS_LEAVE(File_write_all_begin, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER,
         cco_calls_bytes(count, datatype));
@@ -1689,7 +1689,7 @@ CCO_EXPORT int MPI_File_write_all_begin_c(MPI_File fh, const void *buf, MPI_Coun
     MPI_Datatype datatype)
 {
     CCO_CALLS_NEXT(MPI_File_write_all_begin_c);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(File_write_all_begin);
     const int rc = next(fh, buf, count, datatype);
     CCO_CALLS_LEAVE(File_write_all_begin, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER,
         cco_calls_bytes(count, datatype));
@@ -1701,7 +1701,7 @@ CCO_EXPORT int MPI_File_write_all_begin_c(MPI_File fh, const void *buf, MPI_Coun
 CCO_EXPORT int MPI_File_write_all_end(MPI_File fh, const void *buf, MPI_Status *status)
 {
     CCO_CALLS_NEXT(MPI_File_write_all_end);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(File_write_all_end);
     const int rc = next(fh, buf, status);
     CCO_CALLS_LEAVE(File_write_all_end, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     return rc;
@@ -1713,7 +1713,7 @@ CCO_EXPORT int MPI_File_write_at(MPI_File fh, MPI_Offset offset, const void *buf
     MPI_Datatype datatype, MPI_Status *status)
 {
     CCO_CALLS_NEXT(MPI_File_write_at);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(File_write_at);
     const int rc = next(fh, offset, buf, count, datatype, status);
     CCO_CALLS_LEAVE(File_write_at, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, cco_calls_bytes(count,
         datatype));
@@ -1726,7 +1726,7 @@ CCO_EXPORT int MPI_File_write_at_c(MPI_File fh, MPI_Offset offset, const void *b
     MPI_Datatype datatype, MPI_Status *status)
 {
     CCO_CALLS_NEXT(MPI_File_write_at_c);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(File_write_at);
     const int rc = next(fh, offset, buf, count, datatype, status);
     CCO_CALLS_LEAVE(File_write_at, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, cco_calls_bytes(count,
         datatype));
@@ -1739,7 +1739,7 @@ CCO_EXPORT int MPI_File_write_at_all(MPI_File fh, MPI_Offset offset, const void 
     MPI_Datatype datatype, MPI_Status *status)
 {
     CCO_CALLS_NEXT(MPI_File_write_at_all);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(File_write_at_all);
     const int rc = next(fh, offset, buf, count, datatype, status);
     CCO_CALLS_LEAVE(File_write_at_all, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER,
         cco_calls_bytes(count, datatype));
@@ -1752,7 +1752,7 @@ CCO_EXPORT int MPI_File_write_at_all_c(MPI_File fh, MPI_Offset offset, const voi
     MPI_Count count, MPI_Datatype datatype, MPI_Status *status)
 {
     CCO_CALLS_NEXT(MPI_File_write_at_all_c);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(File_write_at_all);
     const int rc = next(fh, offset, buf, count, datatype, status);
     CCO_CALLS_LEAVE(File_write_at_all, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER,
         cco_calls_bytes(count, datatype));
@@ -1765,7 +1765,7 @@ CCO_EXPORT int MPI_File_write_at_all_begin(MPI_File fh, MPI_Offset offset, const
     int count, MPI_Datatype datatype)
 {
     CCO_CALLS_NEXT(MPI_File_write_at_all_begin);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(File_write_at_all_begin);
     const int rc = next(fh, offset, buf, count, datatype);
     CCO_CALLS_LEAVE(File_write_at_all_begin, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER,
         cco_calls_bytes(count, datatype));
@@ -1778,7 +1778,7 @@ CCO_EXPORT int MPI_File_write_at_all_begin_c(MPI_File fh, MPI_Offset offset, con
     MPI_Count count, MPI_Datatype datatype)
 {
     CCO_CALLS_NEXT(MPI_File_write_at_all_begin_c);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(File_write_at_all_begin);
     const int rc = next(fh, offset, buf, count, datatype);
     CCO_CALLS_LEAVE(File_write_at_all_begin, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER,
         cco_calls_bytes(count, datatype));
@@ -1790,7 +1790,7 @@ CCO_EXPORT int MPI_File_write_at_all_begin_c(MPI_File fh, MPI_Offset offset, con
 CCO_EXPORT int MPI_File_write_at_all_end(MPI_File fh, const void *buf, MPI_Status *status)
 {
     CCO_CALLS_NEXT(MPI_File_write_at_all_end);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(File_write_at_all_end);
     const int rc = next(fh, buf, status);
     CCO_CALLS_LEAVE(File_write_at_all_end, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     return rc;
@@ -1802,7 +1802,7 @@ CCO_EXPORT int MPI_File_write_ordered(MPI_File fh, const void *buf, int count,
     MPI_Datatype datatype, MPI_Status *status)
 {
     CCO_CALLS_NEXT(MPI_File_write_ordered);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(File_write_ordered);
     const int rc = next(fh, buf, count, datatype, status);
     CCO_CALLS_LEAVE(File_write_ordered, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER,
         cco_calls_bytes(count, datatype));
@@ -1815,7 +1815,7 @@ CCO_EXPORT int MPI_File_write_ordered_c(MPI_File fh, const void *buf, MPI_Count 
     MPI_Datatype datatype, MPI_Status *status)
 {
     CCO_CALLS_NEXT(MPI_File_write_ordered_c);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(File_write_ordered);
     const int rc = next(fh, buf, count, datatype, status);
     CCO_CALLS_LEAVE(File_write_ordered, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER,
         cco_calls_bytes(count, datatype));
@@ -1828,7 +1828,7 @@ CCO_EXPORT int MPI_File_write_ordered_begin(MPI_File fh, const void *buf, int co
     MPI_Datatype datatype)
 {
     CCO_CALLS_NEXT(MPI_File_write_ordered_begin);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(File_write_ordered_begin);
     const int rc = next(fh, buf, count, datatype);
     CCO_CALLS_LEAVE(File_write_ordered_begin, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER,
         cco_calls_bytes(count, datatype));
@@ -1841,7 +1841,7 @@ CCO_EXPORT int MPI_File_write_ordered_begin_c(MPI_File fh, const void *buf, MPI_
     MPI_Datatype datatype)
 {
     CCO_CALLS_NEXT(MPI_File_write_ordered_begin_c);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(File_write_ordered_begin);
     const int rc = next(fh, buf, count, datatype);
     CCO_CALLS_LEAVE(File_write_ordered_begin, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER,
         cco_calls_bytes(count, datatype));
@@ -1853,7 +1853,7 @@ CCO_EXPORT int MPI_File_write_ordered_begin_c(MPI_File fh, const void *buf, MPI_
 CCO_EXPORT int MPI_File_write_ordered_end(MPI_File fh, const void *buf, MPI_Status *status)
 {
     CCO_CALLS_NEXT(MPI_File_write_ordered_end);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(File_write_ordered_end);
     const int rc = next(fh, buf, status);
     CCO_CALLS_LEAVE(File_write_ordered_end, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     return rc;
@@ -1865,7 +1865,7 @@ CCO_EXPORT int MPI_File_write_shared(MPI_File fh, const void *buf, int count, MP
     MPI_Status *status)
 {
     CCO_CALLS_NEXT(MPI_File_write_shared);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(File_write_shared);
     const int rc = next(fh, buf, count, datatype, status);
     CCO_CALLS_LEAVE(File_write_shared, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER,
         cco_calls_bytes(count, datatype));
@@ -1878,7 +1878,7 @@ CCO_EXPORT int MPI_File_write_shared_c(MPI_File fh, const void *buf, MPI_Count c
     MPI_Datatype datatype, MPI_Status *status)
 {
     CCO_CALLS_NEXT(MPI_File_write_shared_c);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(File_write_shared);
     const int rc = next(fh, buf, count, datatype, status);
     CCO_CALLS_LEAVE(File_write_shared, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER,
         cco_calls_bytes(count, datatype));
@@ -1891,7 +1891,7 @@ CCO_EXPORT int MPI_Gather(const void *sendbuf, int sendcount, MPI_Datatype sendt
     int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm)
 {
     CCO_CALLS_NEXT(MPI_Gather);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Gather);
     const int rc = next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
     CCO_CALLS_LEAVE(Gather, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     return rc;
@@ -1903,7 +1903,7 @@ CCO_EXPORT int MPI_Gather_c(const void *sendbuf, MPI_Count sendcount, MPI_Dataty
     void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm)
 {
     CCO_CALLS_NEXT(MPI_Gather_c);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Gather);
     const int rc = next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
     CCO_CALLS_LEAVE(Gather, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     return rc;
@@ -1916,7 +1916,7 @@ CCO_EXPORT int MPI_Gather_init(const void *sendbuf, int sendcount, MPI_Datatype 
     MPI_Request *request)
 {
     CCO_CALLS_NEXT(MPI_Gather_init);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Gather_init);
     const int rc = next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm,
         info, request);
     CCO_CALLS_LEAVE(Gather_init, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -1931,7 +1931,7 @@ CCO_EXPORT int MPI_Gather_init_c(const void *sendbuf, MPI_Count sendcount, MPI_D
     MPI_Info info, MPI_Request *request)
 {
     CCO_CALLS_NEXT(MPI_Gather_init_c);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Gather_init);
     const int rc = next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm,
         info, request);
     CCO_CALLS_LEAVE(Gather_init, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -1945,7 +1945,7 @@ CCO_EXPORT int MPI_Gatherv(const void *sendbuf, int sendcount, MPI_Datatype send
     const int recvcounts[], const int displs[], MPI_Datatype recvtype, int root, MPI_Comm comm)
 {
     CCO_CALLS_NEXT(MPI_Gatherv);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Gatherv);
     const int rc = next(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root,
         comm);
     CCO_CALLS_LEAVE(Gatherv, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -1959,7 +1959,7 @@ CCO_EXPORT int MPI_Gatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datat
     int root, MPI_Comm comm)
 {
     CCO_CALLS_NEXT(MPI_Gatherv_c);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Gatherv);
     const int rc = next(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root,
         comm);
     CCO_CALLS_LEAVE(Gatherv, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -1973,7 +1973,7 @@ CCO_EXPORT int MPI_Gatherv_init(const void *sendbuf, int sendcount, MPI_Datatype
     MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     CCO_CALLS_NEXT(MPI_Gatherv_init);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Gatherv_init);
     const int rc = next(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root,
         comm, info, request);
     CCO_CALLS_LEAVE(Gatherv_init, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -1988,7 +1988,7 @@ CCO_EXPORT int MPI_Gatherv_init_c(const void *sendbuf, MPI_Count sendcount, MPI_
     int root, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     CCO_CALLS_NEXT(MPI_Gatherv_init_c);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Gatherv_init);
     const int rc = next(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root,
         comm, info, request);
     CCO_CALLS_LEAVE(Gatherv_init, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -2003,7 +2003,7 @@ CCO_EXPORT int MPI_Get(void *origin_addr, int origin_count, MPI_Datatype origin_
     MPI_Win win)
 {
     CCO_CALLS_NEXT(MPI_Get);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Get);
     const int rc = next(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
         target_count, target_datatype, win);
     CCO_CALLS_LEAVE(Get, CCO_CALLS_OF_MESSAGES, cco_calls_distance_of_window(),
@@ -2018,7 +2018,7 @@ CCO_EXPORT int MPI_Get_c(void *origin_addr, MPI_Count origin_count, MPI_Datatype
     MPI_Win win)
 {
     CCO_CALLS_NEXT(MPI_Get_c);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Get);
     const int rc = next(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
         target_count, target_datatype, win);
     CCO_CALLS_LEAVE(Get, CCO_CALLS_OF_MESSAGES, cco_calls_distance_of_window(),
@@ -2034,7 +2034,7 @@ CCO_EXPORT int MPI_Get_accumulate(const void *origin_addr, int origin_count,
     MPI_Op op, MPI_Win win)
 {
     CCO_CALLS_NEXT(MPI_Get_accumulate);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Get_accumulate);
     const int rc = next(origin_addr, origin_count, origin_datatype, result_addr, result_count,
         result_datatype, target_rank, target_disp, target_count, target_datatype, op, win);
     CCO_CALLS_LEAVE(Get_accumulate, CCO_CALLS_OF_MESSAGES, cco_calls_distance_of_window(),
@@ -2050,7 +2050,7 @@ CCO_EXPORT int MPI_Get_accumulate_c(const void *origin_addr, MPI_Count origin_co
     MPI_Datatype target_datatype, MPI_Op op, MPI_Win win)
 {
     CCO_CALLS_NEXT(MPI_Get_accumulate_c);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Get_accumulate);
     const int rc = next(origin_addr, origin_count, origin_datatype, result_addr, result_count,
         result_datatype, target_rank, target_disp, target_count, target_datatype, op, win);
     CCO_CALLS_LEAVE(Get_accumulate, CCO_CALLS_OF_MESSAGES, cco_calls_distance_of_window(),
@@ -2064,7 +2064,7 @@ CCO_EXPORT int MPI_Graph_create(MPI_Comm comm_old, int nnodes, const int index[]
     int reorder, MPI_Comm *comm_graph)
 {
     CCO_CALLS_NEXT(MPI_Graph_create);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Graph_create);
     const int rc = next(comm_old, nnodes, index, edges, reorder, comm_graph);
     CCO_CALLS_LEAVE(Graph_create, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     return rc;
@@ -2076,7 +2076,7 @@ CCO_EXPORT int MPI_Iallgather(const void *sendbuf, int sendcount, MPI_Datatype s
     void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
 {
     CCO_CALLS_NEXT(MPI_Iallgather);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Iallgather);
     const int rc = next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
     CCO_CALLS_LEAVE(Iallgather, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     CCO_CALLS_BEGUN(*request, COLLECTIVES);
@@ -2089,7 +2089,7 @@ CCO_EXPORT int MPI_Iallgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Da
     void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
 {
     CCO_CALLS_NEXT(MPI_Iallgather_c);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Iallgather);
     const int rc = next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
     CCO_CALLS_LEAVE(Iallgather, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     CCO_CALLS_BEGUN(*request, COLLECTIVES);
@@ -2103,7 +2103,7 @@ CCO_EXPORT int MPI_Iallgatherv(const void *sendbuf, int sendcount, MPI_Datatype 
     MPI_Request *request)
 {
     CCO_CALLS_NEXT(MPI_Iallgatherv);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Iallgatherv);
     const int rc = next(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm,
         request);
     CCO_CALLS_LEAVE(Iallgatherv, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -2118,7 +2118,7 @@ CCO_EXPORT int MPI_Iallgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_D
     MPI_Comm comm, MPI_Request *request)
 {
     CCO_CALLS_NEXT(MPI_Iallgatherv_c);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Iallgatherv);
     const int rc = next(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm,
         request);
     CCO_CALLS_LEAVE(Iallgatherv, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -2132,7 +2132,7 @@ CCO_EXPORT int MPI_Iallreduce(const void *sendbuf, void *recvbuf, int count, MPI
     MPI_Op op, MPI_Comm comm, MPI_Request *request)
 {
     CCO_CALLS_NEXT(MPI_Iallreduce);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Iallreduce);
     const int rc = next(sendbuf, recvbuf, count, datatype, op, comm, request);
     CCO_CALLS_LEAVE(Iallreduce, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     CCO_CALLS_BEGUN(*request, COLLECTIVES);
@@ -2145,7 +2145,7 @@ CCO_EXPORT int MPI_Iallreduce_c(const void *sendbuf, void *recvbuf, MPI_Count co
     MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request *request)
 {
     CCO_CALLS_NEXT(MPI_Iallreduce_c);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Iallreduce);
     const int rc = next(sendbuf, recvbuf, count, datatype, op, comm, request);
     CCO_CALLS_LEAVE(Iallreduce, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     CCO_CALLS_BEGUN(*request, COLLECTIVES);
@@ -2158,7 +2158,7 @@ CCO_EXPORT int MPI_Ialltoall(const void *sendbuf, int sendcount, MPI_Datatype se
     void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
 {
     CCO_CALLS_NEXT(MPI_Ialltoall);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Ialltoall);
     const int rc = next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
     CCO_CALLS_LEAVE(Ialltoall, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     CCO_CALLS_BEGUN(*request, COLLECTIVES);
@@ -2171,7 +2171,7 @@ CCO_EXPORT int MPI_Ialltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Dat
     void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
 {
     CCO_CALLS_NEXT(MPI_Ialltoall_c);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Ialltoall);
     const int rc = next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
     CCO_CALLS_LEAVE(Ialltoall, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     CCO_CALLS_BEGUN(*request, COLLECTIVES);
@@ -2185,7 +2185,7 @@ CCO_EXPORT int MPI_Ialltoallv(const void *sendbuf, const int sendcounts[], const
     MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
 {
     CCO_CALLS_NEXT(MPI_Ialltoallv);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Ialltoallv);
     const int rc = next(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls,
         recvtype, comm, request);
     CCO_CALLS_LEAVE(Ialltoallv, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -2200,7 +2200,7 @@ CCO_EXPORT int MPI_Ialltoallv_c(const void *sendbuf, const MPI_Count sendcounts[
     const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
 {
     CCO_CALLS_NEXT(MPI_Ialltoallv_c);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Ialltoallv);
     const int rc = next(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls,
         recvtype, comm, request);
     CCO_CALLS_LEAVE(Ialltoallv, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -2215,7 +2215,7 @@ CCO_EXPORT int MPI_Ialltoallw(const void *sendbuf, const int sendcounts[], const
     const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Request *request)
 {
     CCO_CALLS_NEXT(MPI_Ialltoallw);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Ialltoallw);
     const int rc = next(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls,
         recvtypes, comm, request);
     CCO_CALLS_LEAVE(Ialltoallw, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -2231,7 +2231,7 @@ CCO_EXPORT int MPI_Ialltoallw_c(const void *sendbuf, const MPI_Count sendcounts[
     MPI_Comm comm, MPI_Request *request)
 {
     CCO_CALLS_NEXT(MPI_Ialltoallw_c);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Ialltoallw);
     const int rc = next(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls,
         recvtypes, comm, request);
     CCO_CALLS_LEAVE(Ialltoallw, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -2244,7 +2244,7 @@ CCO_EXPORT int MPI_Ialltoallw_c(const void *sendbuf, const MPI_Count sendcounts[
 CCO_EXPORT int MPI_Ibarrier(MPI_Comm comm, MPI_Request *request)
 {
     CCO_CALLS_NEXT(MPI_Ibarrier);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Ibarrier);
     const int rc = next(comm, request);
     CCO_CALLS_LEAVE(Ibarrier, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     CCO_CALLS_BEGUN(*request, COLLECTIVES);
@@ -2257,7 +2257,7 @@ CCO_EXPORT int MPI_Ibcast(void *buffer, int count, MPI_Datatype datatype, int ro
     MPI_Request *request)
 {
     CCO_CALLS_NEXT(MPI_Ibcast);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Ibcast);
     const int rc = next(buffer, count, datatype, root, comm, request);
     CCO_CALLS_LEAVE(Ibcast, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     CCO_CALLS_BEGUN(*request, COLLECTIVES);
@@ -2270,7 +2270,7 @@ CCO_EXPORT int MPI_Ibcast_c(void *buffer, MPI_Count count, MPI_Datatype datatype
     MPI_Comm comm, MPI_Request *request)
 {
     CCO_CALLS_NEXT(MPI_Ibcast_c);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Ibcast);
     const int rc = next(buffer, count, datatype, root, comm, request);
     CCO_CALLS_LEAVE(Ibcast, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     CCO_CALLS_BEGUN(*request, COLLECTIVES);
@@ -2283,7 +2283,7 @@ CCO_EXPORT int MPI_Ibsend(const void *buf, int count, MPI_Datatype datatype, int
     MPI_Comm comm, MPI_Request *request)
 {
     CCO_CALLS_NEXT(MPI_Ibsend);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Ibsend);
     const int rc = next(buf, count, datatype, dest, tag, comm, request);
     CCO_CALLS_LEAVE(Ibsend, CCO_CALLS_OF_MESSAGES, cco_calls_distance_of(comm, dest),
         dest == MPI_PROC_NULL ? 0 : cco_calls_bytes(count, datatype));
@@ -2296,7 +2296,7 @@ CCO_EXPORT int MPI_Ibsend_c(const void *buf, MPI_Count count, MPI_Datatype datat
     int tag, MPI_Comm comm, MPI_Request *request)
 {
     CCO_CALLS_NEXT(MPI_Ibsend_c);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Ibsend);
     const int rc = next(buf, count, datatype, dest, tag, comm, request);
     CCO_CALLS_LEAVE(Ibsend, CCO_CALLS_OF_MESSAGES, cco_calls_distance_of(comm, dest),
         dest == MPI_PROC_NULL ? 0 : cco_calls_bytes(count, datatype));
@@ -2309,7 +2309,7 @@ CCO_EXPORT int MPI_Iexscan(const void *sendbuf, void *recvbuf, int count, MPI_Da
     MPI_Op op, MPI_Comm comm, MPI_Request *request)
 {
     CCO_CALLS_NEXT(MPI_Iexscan);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Iexscan);
     const int rc = next(sendbuf, recvbuf, count, datatype, op, comm, request);
     CCO_CALLS_LEAVE(Iexscan, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     CCO_CALLS_BEGUN(*request, COLLECTIVES);
@@ -2322,7 +2322,7 @@ CCO_EXPORT int MPI_Iexscan_c(const void *sendbuf, void *recvbuf, MPI_Count count
     MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request *request)
 {
     CCO_CALLS_NEXT(MPI_Iexscan_c);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Iexscan);
     const int rc = next(sendbuf, recvbuf, count, datatype, op, comm, request);
     CCO_CALLS_LEAVE(Iexscan, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     CCO_CALLS_BEGUN(*request, COLLECTIVES);
@@ -2335,7 +2335,7 @@ CCO_EXPORT int MPI_Igather(const void *sendbuf, int sendcount, MPI_Datatype send
     int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request)
 {
     CCO_CALLS_NEXT(MPI_Igather);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Igather);
     const int rc = next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm,
         request);
     CCO_CALLS_LEAVE(Igather, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -2350,7 +2350,7 @@ CCO_EXPORT int MPI_Igather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datat
     MPI_Request *request)
 {
     CCO_CALLS_NEXT(MPI_Igather_c);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Igather);
     const int rc = next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm,
         request);
     CCO_CALLS_LEAVE(Igather, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -2365,7 +2365,7 @@ CCO_EXPORT int MPI_Igatherv(const void *sendbuf, int sendcount, MPI_Datatype sen
     MPI_Comm comm, MPI_Request *request)
 {
     CCO_CALLS_NEXT(MPI_Igatherv);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Igatherv);
     const int rc = next(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root,
         comm, request);
     CCO_CALLS_LEAVE(Igatherv, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -2380,7 +2380,7 @@ CCO_EXPORT int MPI_Igatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Data
     int root, MPI_Comm comm, MPI_Request *request)
 {
     CCO_CALLS_NEXT(MPI_Igatherv_c);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Igatherv);
     const int rc = next(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root,
         comm, request);
     CCO_CALLS_LEAVE(Igatherv, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -2394,7 +2394,7 @@ CCO_EXPORT int MPI_Improbe(int source, int tag, MPI_Comm comm, int *flag, MPI_Me
     MPI_Status *status)
 {
     CCO_CALLS_NEXT(MPI_Improbe);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Improbe);
     const int rc = next(source, tag, comm, flag, message, status);
     CCO_CALLS_LEAVE(Improbe, CCO_CALLS_OF_MESSAGES, cco_calls_distance_of(comm, source), 0);
     return rc;
@@ -2406,7 +2406,7 @@ CCO_EXPORT int MPI_Imrecv(void *buf, int count, MPI_Datatype datatype, MPI_Messa
     MPI_Request *request)
 {
     CCO_CALLS_NEXT(MPI_Imrecv);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Imrecv);
     const int rc = next(buf, count, datatype, message, request);
     CCO_CALLS_LEAVE(Imrecv, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, cco_calls_bytes(count,
         datatype));
@@ -2419,7 +2419,7 @@ CCO_EXPORT int MPI_Imrecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, M
     MPI_Request *request)
 {
     CCO_CALLS_NEXT(MPI_Imrecv_c);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Imrecv);
     const int rc = next(buf, count, datatype, message, request);
     CCO_CALLS_LEAVE(Imrecv, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, cco_calls_bytes(count,
         datatype));
@@ -2432,7 +2432,7 @@ CCO_EXPORT int MPI_Ineighbor_allgather(const void *sendbuf, int sendcount, MPI_D
     void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
 {
     CCO_CALLS_NEXT(MPI_Ineighbor_allgather);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Ineighbor_allgather);
     const int rc = next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
     CCO_CALLS_LEAVE(Ineighbor_allgather, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     CCO_CALLS_BEGUN(*request, COLLECTIVES);
@@ -2446,7 +2446,7 @@ CCO_EXPORT int MPI_Ineighbor_allgather_c(const void *sendbuf, MPI_Count sendcoun
     MPI_Request *request)
 {
     CCO_CALLS_NEXT(MPI_Ineighbor_allgather_c);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Ineighbor_allgather);
     const int rc = next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
     CCO_CALLS_LEAVE(Ineighbor_allgather, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     CCO_CALLS_BEGUN(*request, COLLECTIVES);
@@ -2460,7 +2460,7 @@ CCO_EXPORT int MPI_Ineighbor_allgatherv(const void *sendbuf, int sendcount, MPI_
     MPI_Request *request)
 {
     CCO_CALLS_NEXT(MPI_Ineighbor_allgatherv);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Ineighbor_allgatherv);
     const int rc = next(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm,
         request);
     CCO_CALLS_LEAVE(Ineighbor_allgatherv, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -2475,7 +2475,7 @@ CCO_EXPORT int MPI_Ineighbor_allgatherv_c(const void *sendbuf, MPI_Count sendcou
     MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
 {
     CCO_CALLS_NEXT(MPI_Ineighbor_allgatherv_c);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Ineighbor_allgatherv);
     const int rc = next(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm,
         request);
     CCO_CALLS_LEAVE(Ineighbor_allgatherv, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -2489,7 +2489,7 @@ CCO_EXPORT int MPI_Ineighbor_alltoall(const void *sendbuf, int sendcount, MPI_Da
     void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
 {
     CCO_CALLS_NEXT(MPI_Ineighbor_alltoall);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Ineighbor_alltoall);
     const int rc = next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
     CCO_CALLS_LEAVE(Ineighbor_alltoall, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     CCO_CALLS_BEGUN(*request, COLLECTIVES);
@@ -2503,7 +2503,7 @@ CCO_EXPORT int MPI_Ineighbor_alltoall_c(const void *sendbuf, MPI_Count sendcount
     MPI_Request *request)
 {
     CCO_CALLS_NEXT(MPI_Ineighbor_alltoall_c);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Ineighbor_alltoall);
     const int rc = next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
     CCO_CALLS_LEAVE(Ineighbor_alltoall, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     CCO_CALLS_BEGUN(*request, COLLECTIVES);
@@ -2517,7 +2517,7 @@ CCO_EXPORT int MPI_Ineighbor_alltoallv(const void *sendbuf, const int sendcounts
     const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
 {
     CCO_CALLS_NEXT(MPI_Ineighbor_alltoallv);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Ineighbor_alltoallv);
     const int rc = next(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls,
         recvtype, comm, request);
     CCO_CALLS_LEAVE(Ineighbor_alltoallv, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -2532,7 +2532,7 @@ CCO_EXPORT int MPI_Ineighbor_alltoallv_c(const void *sendbuf, const MPI_Count se
     const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
 {
     CCO_CALLS_NEXT(MPI_Ineighbor_alltoallv_c);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Ineighbor_alltoallv);
     const int rc = next(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls,
         recvtype, comm, request);
     CCO_CALLS_LEAVE(Ineighbor_alltoallv, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -2547,7 +2547,7 @@ CCO_EXPORT int MPI_Ineighbor_alltoallw(const void *sendbuf, const int sendcounts
     const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Request *request)
 {
     CCO_CALLS_NEXT(MPI_Ineighbor_alltoallw);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Ineighbor_alltoallw);
     const int rc = next(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls,
         recvtypes, comm, request);
     CCO_CALLS_LEAVE(Ineighbor_alltoallw, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -2563,7 +2563,7 @@ CCO_EXPORT int MPI_Ineighbor_alltoallw_c(const void *sendbuf, const MPI_Count se
     MPI_Comm comm, MPI_Request *request)
 {
     CCO_CALLS_NEXT(MPI_Ineighbor_alltoallw_c);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Ineighbor_alltoallw);
     const int rc = next(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls,
         recvtypes, comm, request);
     CCO_CALLS_LEAVE(Ineighbor_alltoallw, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -2577,7 +2577,7 @@ CCO_EXPORT int MPI_Intercomm_create(MPI_Comm local_comm, int local_leader, MPI_C
     int remote_leader, int tag, MPI_Comm *newintercomm)
 {
     CCO_CALLS_NEXT(MPI_Intercomm_create);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Intercomm_create);
     const int rc = next(local_comm, local_leader, peer_comm, remote_leader, tag, newintercomm);
     CCO_CALLS_LEAVE(Intercomm_create, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     return rc;
@@ -2590,7 +2590,7 @@ CCO_EXPORT int MPI_Intercomm_create_from_groups(MPI_Group local_group, int local
     MPI_Errhandler errhandler, MPI_Comm *newintercomm)
 {
     CCO_CALLS_NEXT(MPI_Intercomm_create_from_groups);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Intercomm_create_from_groups);
     const int rc = next(local_group, local_leader, remote_group, remote_leader, stringtag, info,
         errhandler, newintercomm);
     CCO_CALLS_LEAVE(Intercomm_create_from_groups, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -2602,7 +2602,7 @@ CCO_EXPORT int MPI_Intercomm_create_from_groups(MPI_Group local_group, int local
 CCO_EXPORT int MPI_Intercomm_merge(MPI_Comm intercomm, int high, MPI_Comm *newintracomm)
 {
     CCO_CALLS_NEXT(MPI_Intercomm_merge);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Intercomm_merge);
     const int rc = next(intercomm, high, newintracomm);
     CCO_CALLS_LEAVE(Intercomm_merge, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     return rc;
@@ -2613,7 +2613,7 @@ CCO_EXPORT int MPI_Intercomm_merge(MPI_Comm intercomm, int high, MPI_Comm *newin
 CCO_EXPORT int MPI_Iprobe(int source, int tag, MPI_Comm comm, int *flag, MPI_Status *status)
 {
     CCO_CALLS_NEXT(MPI_Iprobe);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Iprobe);
     const int rc = next(source, tag, comm, flag, status);
     CCO_CALLS_LEAVE(Iprobe, CCO_CALLS_OF_MESSAGES, cco_calls_distance_of(comm, source), 0);
     return rc;
@@ -2625,7 +2625,7 @@ CCO_EXPORT int MPI_Irecv(void *buf, int count, MPI_Datatype datatype, int source
     MPI_Comm comm, MPI_Request *request)
 {
     CCO_CALLS_NEXT(MPI_Irecv);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Irecv);
     const int rc = next(buf, count, datatype, source, tag, comm, request);
     CCO_CALLS_LEAVE(Irecv, CCO_CALLS_OF_MESSAGES, cco_calls_distance_of(comm, source),
         source == MPI_PROC_NULL ? 0 : cco_calls_bytes(count, datatype));
@@ -2638,7 +2638,7 @@ CCO_EXPORT int MPI_Irecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, in
     MPI_Comm comm, MPI_Request *request)
 {
     CCO_CALLS_NEXT(MPI_Irecv_c);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Irecv);
     const int rc = next(buf, count, datatype, source, tag, comm, request);
     CCO_CALLS_LEAVE(Irecv, CCO_CALLS_OF_MESSAGES, cco_calls_distance_of(comm, source),
         source == MPI_PROC_NULL ? 0 : cco_calls_bytes(count, datatype));
@@ -2651,7 +2651,7 @@ CCO_EXPORT int MPI_Ireduce(const void *sendbuf, void *recvbuf, int count, MPI_Da
     MPI_Op op, int root, MPI_Comm comm, MPI_Request *request)
 {
     CCO_CALLS_NEXT(MPI_Ireduce);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Ireduce);
     const int rc = next(sendbuf, recvbuf, count, datatype, op, root, comm, request);
     CCO_CALLS_LEAVE(Ireduce, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     CCO_CALLS_BEGUN(*request, COLLECTIVES);
@@ -2664,7 +2664,7 @@ CCO_EXPORT int MPI_Ireduce_c(const void *sendbuf, void *recvbuf, MPI_Count count
     MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm, MPI_Request *request)
 {
     CCO_CALLS_NEXT(MPI_Ireduce_c);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Ireduce);
     const int rc = next(sendbuf, recvbuf, count, datatype, op, root, comm, request);
     CCO_CALLS_LEAVE(Ireduce, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     CCO_CALLS_BEGUN(*request, COLLECTIVES);
@@ -2677,7 +2677,7 @@ CCO_EXPORT int MPI_Ireduce_scatter(const void *sendbuf, void *recvbuf, const int
     MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request *request)
 {
     CCO_CALLS_NEXT(MPI_Ireduce_scatter);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Ireduce_scatter);
     const int rc = next(sendbuf, recvbuf, recvcounts, datatype, op, comm, request);
     CCO_CALLS_LEAVE(Ireduce_scatter, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     CCO_CALLS_BEGUN(*request, COLLECTIVES);
@@ -2691,7 +2691,7 @@ CCO_EXPORT int MPI_Ireduce_scatter_c(const void *sendbuf, void *recvbuf,
     MPI_Request *request)
 {
     CCO_CALLS_NEXT(MPI_Ireduce_scatter_c);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Ireduce_scatter);
     const int rc = next(sendbuf, recvbuf, recvcounts, datatype, op, comm, request);
     CCO_CALLS_LEAVE(Ireduce_scatter, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     CCO_CALLS_BEGUN(*request, COLLECTIVES);
@@ -2704,7 +2704,7 @@ CCO_EXPORT int MPI_Ireduce_scatter_block(const void *sendbuf, void *recvbuf, int
     MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request *request)
 {
     CCO_CALLS_NEXT(MPI_Ireduce_scatter_block);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Ireduce_scatter_block);
     const int rc = next(sendbuf, recvbuf, recvcount, datatype, op, comm, request);
     CCO_CALLS_LEAVE(Ireduce_scatter_block, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     CCO_CALLS_BEGUN(*request, COLLECTIVES);
@@ -2717,7 +2717,7 @@ CCO_EXPORT int MPI_Ireduce_scatter_block_c(const void *sendbuf, void *recvbuf, M
     MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request *request)
 {
     CCO_CALLS_NEXT(MPI_Ireduce_scatter_block_c);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Ireduce_scatter_block);
     const int rc = next(sendbuf, recvbuf, recvcount, datatype, op, comm, request);
     CCO_CALLS_LEAVE(Ireduce_scatter_block, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     CCO_CALLS_BEGUN(*request, COLLECTIVES);
@@ -2730,7 +2730,7 @@ CCO_EXPORT int MPI_Irsend(const void *buf, int count, MPI_Datatype datatype, int
     MPI_Comm comm, MPI_Request *request)
 {
     CCO_CALLS_NEXT(MPI_Irsend);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Irsend);
     const int rc = next(buf, count, datatype, dest, tag, comm, request);
     CCO_CALLS_LEAVE(Irsend, CCO_CALLS_OF_MESSAGES, cco_calls_distance_of(comm, dest),
         dest == MPI_PROC_NULL ? 0 : cco_calls_bytes(count, datatype));
@@ -2743,7 +2743,7 @@ CCO_EXPORT int MPI_Irsend_c(const void *buf, MPI_Count count, MPI_Datatype datat
     int tag, MPI_Comm comm, MPI_Request *request)
 {
     CCO_CALLS_NEXT(MPI_Irsend_c);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Irsend);
     const int rc = next(buf, count, datatype, dest, tag, comm, request);
     CCO_CALLS_LEAVE(Irsend, CCO_CALLS_OF_MESSAGES, cco_calls_distance_of(comm, dest),
         dest == MPI_PROC_NULL ? 0 : cco_calls_bytes(count, datatype));
@@ -2756,7 +2756,7 @@ CCO_EXPORT int MPI_Iscan(const void *sendbuf, void *recvbuf, int count, MPI_Data
     MPI_Op op, MPI_Comm comm, MPI_Request *request)
 {
     CCO_CALLS_NEXT(MPI_Iscan);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Iscan);
     const int rc = next(sendbuf, recvbuf, count, datatype, op, comm, request);
     CCO_CALLS_LEAVE(Iscan, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     CCO_CALLS_BEGUN(*request, COLLECTIVES);
@@ -2769,7 +2769,7 @@ CCO_EXPORT int MPI_Iscan_c(const void *sendbuf, void *recvbuf, MPI_Count count,
     MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request *request)
 {
     CCO_CALLS_NEXT(MPI_Iscan_c);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Iscan);
     const int rc = next(sendbuf, recvbuf, count, datatype, op, comm, request);
     CCO_CALLS_LEAVE(Iscan, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     CCO_CALLS_BEGUN(*request, COLLECTIVES);
@@ -2783,7 +2783,7 @@ CCO_EXPORT int MPI_Iscatter(const void *sendbuf, int sendcount, MPI_Datatype sen
     MPI_Request *request)
 {
     CCO_CALLS_NEXT(MPI_Iscatter);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Iscatter);
     const int rc = next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm,
         request);
     CCO_CALLS_LEAVE(Iscatter, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -2798,7 +2798,7 @@ CCO_EXPORT int MPI_Iscatter_c(const void *sendbuf, MPI_Count sendcount, MPI_Data
     MPI_Request *request)
 {
     CCO_CALLS_NEXT(MPI_Iscatter_c);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Iscatter);
     const int rc = next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm,
         request);
     CCO_CALLS_LEAVE(Iscatter, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -2813,7 +2813,7 @@ CCO_EXPORT int MPI_Iscatterv(const void *sendbuf, const int sendcounts[], const 
     MPI_Comm comm, MPI_Request *request)
 {
     CCO_CALLS_NEXT(MPI_Iscatterv);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Iscatterv);
     const int rc = next(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root,
         comm, request);
     CCO_CALLS_LEAVE(Iscatterv, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -2828,7 +2828,7 @@ CCO_EXPORT int MPI_Iscatterv_c(const void *sendbuf, const MPI_Count sendcounts[]
     MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request)
 {
     CCO_CALLS_NEXT(MPI_Iscatterv_c);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Iscatterv);
     const int rc = next(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root,
         comm, request);
     CCO_CALLS_LEAVE(Iscatterv, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -2842,7 +2842,7 @@ CCO_EXPORT int MPI_Isend(const void *buf, int count, MPI_Datatype datatype, int 
     MPI_Comm comm, MPI_Request *request)
 {
     CCO_CALLS_NEXT(MPI_Isend);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Isend);
     const int rc = next(buf, count, datatype, dest, tag, comm, request);
     CCO_CALLS_LEAVE(Isend, CCO_CALLS_OF_MESSAGES, cco_calls_distance_of(comm, dest),
         dest == MPI_PROC_NULL ? 0 : cco_calls_bytes(count, datatype));
@@ -2855,7 +2855,7 @@ CCO_EXPORT int MPI_Isend_c(const void *buf, MPI_Count count, MPI_Datatype dataty
     int tag, MPI_Comm comm, MPI_Request *request)
 {
     CCO_CALLS_NEXT(MPI_Isend_c);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Isend);
     const int rc = next(buf, count, datatype, dest, tag, comm, request);
     CCO_CALLS_LEAVE(Isend, CCO_CALLS_OF_MESSAGES, cco_calls_distance_of(comm, dest),
         dest == MPI_PROC_NULL ? 0 : cco_calls_bytes(count, datatype));
@@ -2869,7 +2869,7 @@ CCO_EXPORT int MPI_Isendrecv(const void *sendbuf, int sendcount, MPI_Datatype se
     MPI_Comm comm, MPI_Request *request)
 {
     CCO_CALLS_NEXT(MPI_Isendrecv);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Isendrecv);
     const int rc = next(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype,
         source, recvtag, comm, request);
     CCO_CALLS_LEAVE(Isendrecv, CCO_CALLS_OF_MESSAGES, cco_calls_distance_of(comm, dest),
@@ -2884,7 +2884,7 @@ CCO_EXPORT int MPI_Isendrecv_c(const void *sendbuf, MPI_Count sendcount, MPI_Dat
     int recvtag, MPI_Comm comm, MPI_Request *request)
 {
     CCO_CALLS_NEXT(MPI_Isendrecv_c);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Isendrecv);
     const int rc = next(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype,
         source, recvtag, comm, request);
     CCO_CALLS_LEAVE(Isendrecv, CCO_CALLS_OF_MESSAGES, cco_calls_distance_of(comm, dest),
@@ -2898,7 +2898,7 @@ CCO_EXPORT int MPI_Isendrecv_replace(void *buf, int count, MPI_Datatype datatype
     int sendtag, int source, int recvtag, MPI_Comm comm, MPI_Request *request)
 {
     CCO_CALLS_NEXT(MPI_Isendrecv_replace);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Isendrecv_replace);
     const int rc = next(buf, count, datatype, dest, sendtag, source, recvtag, comm, request);
     CCO_CALLS_LEAVE(Isendrecv_replace, CCO_CALLS_OF_MESSAGES, cco_calls_distance_of(comm, dest),
         dest == MPI_PROC_NULL ? 0 : cco_calls_bytes(count, datatype));
@@ -2911,7 +2911,7 @@ CCO_EXPORT int MPI_Isendrecv_replace_c(void *buf, MPI_Count count, MPI_Datatype 
     int sendtag, int source, int recvtag, MPI_Comm comm, MPI_Request *request)
 {
     CCO_CALLS_NEXT(MPI_Isendrecv_replace_c);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Isendrecv_replace);
     const int rc = next(buf, count, datatype, dest, sendtag, source, recvtag, comm, request);
     CCO_CALLS_LEAVE(Isendrecv_replace, CCO_CALLS_OF_MESSAGES, cco_calls_distance_of(comm, dest),
         dest == MPI_PROC_NULL ? 0 : cco_calls_bytes(count, datatype));
@@ -2924,7 +2924,7 @@ CCO_EXPORT int MPI_Issend(const void *buf, int count, MPI_Datatype datatype, int
     MPI_Comm comm, MPI_Request *request)
 {
     CCO_CALLS_NEXT(MPI_Issend);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Issend);
     const int rc = next(buf, count, datatype, dest, tag, comm, request);
     CCO_CALLS_LEAVE(Issend, CCO_CALLS_OF_MESSAGES, cco_calls_distance_of(comm, dest),
         dest == MPI_PROC_NULL ? 0 : cco_calls_bytes(count, datatype));
@@ -2937,7 +2937,7 @@ CCO_EXPORT int MPI_Issend_c(const void *buf, MPI_Count count, MPI_Datatype datat
     int tag, MPI_Comm comm, MPI_Request *request)
 {
     CCO_CALLS_NEXT(MPI_Issend_c);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Issend);
     const int rc = next(buf, count, datatype, dest, tag, comm, request);
     CCO_CALLS_LEAVE(Issend, CCO_CALLS_OF_MESSAGES, cco_calls_distance_of(comm, dest),
         dest == MPI_PROC_NULL ? 0 : cco_calls_bytes(count, datatype));
@@ -2950,7 +2950,7 @@ CCO_EXPORT int MPI_Mprobe(int source, int tag, MPI_Comm comm, MPI_Message *messa
     MPI_Status *status)
 {
     CCO_CALLS_NEXT(MPI_Mprobe);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Mprobe);
     const int rc = next(source, tag, comm, message, status);
     CCO_CALLS_LEAVE(Mprobe, CCO_CALLS_OF_MESSAGES, cco_calls_distance_of(comm, source), 0);
     return rc;
@@ -2962,7 +2962,7 @@ CCO_EXPORT int MPI_Mrecv(void *buf, int count, MPI_Datatype datatype, MPI_Messag
     MPI_Status *status)
 {
     CCO_CALLS_NEXT(MPI_Mrecv);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Mrecv);
     const int rc = next(buf, count, datatype, message, status);
     CCO_CALLS_LEAVE(Mrecv, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, cco_calls_bytes(count,
         datatype));
@@ -2975,7 +2975,7 @@ CCO_EXPORT int MPI_Mrecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, MP
     MPI_Status *status)
 {
     CCO_CALLS_NEXT(MPI_Mrecv_c);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Mrecv);
     const int rc = next(buf, count, datatype, message, status);
     CCO_CALLS_LEAVE(Mrecv, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, cco_calls_bytes(count,
         datatype));
@@ -2988,7 +2988,7 @@ CCO_EXPORT int MPI_Neighbor_allgather(const void *sendbuf, int sendcount, MPI_Da
     void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm)
 {
     CCO_CALLS_NEXT(MPI_Neighbor_allgather);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Neighbor_allgather);
     const int rc = next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
     CCO_CALLS_LEAVE(Neighbor_allgather, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     return rc;
@@ -3000,7 +3000,7 @@ CCO_EXPORT int MPI_Neighbor_allgather_c(const void *sendbuf, MPI_Count sendcount
     MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm)
 {
     CCO_CALLS_NEXT(MPI_Neighbor_allgather_c);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Neighbor_allgather);
     const int rc = next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
     CCO_CALLS_LEAVE(Neighbor_allgather, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     return rc;
@@ -3013,7 +3013,7 @@ CCO_EXPORT int MPI_Neighbor_allgather_init(const void *sendbuf, int sendcount,
     MPI_Info info, MPI_Request *request)
 {
     CCO_CALLS_NEXT(MPI_Neighbor_allgather_init);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Neighbor_allgather_init);
     const int rc = next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info,
         request);
     CCO_CALLS_LEAVE(Neighbor_allgather_init, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -3028,7 +3028,7 @@ CCO_EXPORT int MPI_Neighbor_allgather_init_c(const void *sendbuf, MPI_Count send
     MPI_Info info, MPI_Request *request)
 {
     CCO_CALLS_NEXT(MPI_Neighbor_allgather_init_c);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Neighbor_allgather_init);
     const int rc = next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info,
         request);
     CCO_CALLS_LEAVE(Neighbor_allgather_init, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -3042,7 +3042,7 @@ CCO_EXPORT int MPI_Neighbor_allgatherv(const void *sendbuf, int sendcount, MPI_D
     void *recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm)
 {
     CCO_CALLS_NEXT(MPI_Neighbor_allgatherv);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Neighbor_allgatherv);
     const int rc = next(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm);
     CCO_CALLS_LEAVE(Neighbor_allgatherv, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     return rc;
@@ -3055,7 +3055,7 @@ CCO_EXPORT int MPI_Neighbor_allgatherv_c(const void *sendbuf, MPI_Count sendcoun
     MPI_Datatype recvtype, MPI_Comm comm)
 {
     CCO_CALLS_NEXT(MPI_Neighbor_allgatherv_c);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Neighbor_allgatherv);
     const int rc = next(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm);
     CCO_CALLS_LEAVE(Neighbor_allgatherv, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     return rc;
@@ -3068,7 +3068,7 @@ CCO_EXPORT int MPI_Neighbor_allgatherv_init(const void *sendbuf, int sendcount,
     MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     CCO_CALLS_NEXT(MPI_Neighbor_allgatherv_init);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Neighbor_allgatherv_init);
     const int rc = next(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm,
         info, request);
     CCO_CALLS_LEAVE(Neighbor_allgatherv_init, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -3083,7 +3083,7 @@ CCO_EXPORT int MPI_Neighbor_allgatherv_init_c(const void *sendbuf, MPI_Count sen
     MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     CCO_CALLS_NEXT(MPI_Neighbor_allgatherv_init_c);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Neighbor_allgatherv_init);
     const int rc = next(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm,
         info, request);
     CCO_CALLS_LEAVE(Neighbor_allgatherv_init, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -3097,7 +3097,7 @@ CCO_EXPORT int MPI_Neighbor_alltoall(const void *sendbuf, int sendcount, MPI_Dat
     void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm)
 {
     CCO_CALLS_NEXT(MPI_Neighbor_alltoall);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Neighbor_alltoall);
     const int rc = next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
     CCO_CALLS_LEAVE(Neighbor_alltoall, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     return rc;
@@ -3109,7 +3109,7 @@ CCO_EXPORT int MPI_Neighbor_alltoall_c(const void *sendbuf, MPI_Count sendcount,
     MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm)
 {
     CCO_CALLS_NEXT(MPI_Neighbor_alltoall_c);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Neighbor_alltoall);
     const int rc = next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
     CCO_CALLS_LEAVE(Neighbor_alltoall, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     return rc;
@@ -3122,7 +3122,7 @@ CCO_EXPORT int MPI_Neighbor_alltoall_init(const void *sendbuf, int sendcount, MP
     MPI_Request *request)
 {
     CCO_CALLS_NEXT(MPI_Neighbor_alltoall_init);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Neighbor_alltoall_init);
     const int rc = next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info,
         request);
     CCO_CALLS_LEAVE(Neighbor_alltoall_init, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -3137,7 +3137,7 @@ CCO_EXPORT int MPI_Neighbor_alltoall_init_c(const void *sendbuf, MPI_Count sendc
     MPI_Info info, MPI_Request *request)
 {
     CCO_CALLS_NEXT(MPI_Neighbor_alltoall_init_c);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Neighbor_alltoall_init);
     const int rc = next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info,
         request);
     CCO_CALLS_LEAVE(Neighbor_alltoall_init, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -3152,7 +3152,7 @@ CCO_EXPORT int MPI_Neighbor_alltoallv(const void *sendbuf, const int sendcounts[
     const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm)
 {
     CCO_CALLS_NEXT(MPI_Neighbor_alltoallv);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Neighbor_alltoallv);
     const int rc = next(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls,
         recvtype, comm);
     CCO_CALLS_LEAVE(Neighbor_alltoallv, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -3166,7 +3166,7 @@ CCO_EXPORT int MPI_Neighbor_alltoallv_c(const void *sendbuf, const MPI_Count sen
     const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm)
 {
     CCO_CALLS_NEXT(MPI_Neighbor_alltoallv_c);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Neighbor_alltoallv);
     const int rc = next(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls,
         recvtype, comm);
     CCO_CALLS_LEAVE(Neighbor_alltoallv, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -3180,7 +3180,7 @@ CCO_EXPORT int MPI_Neighbor_alltoallv_init(const void *sendbuf, const int sendco
     const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     CCO_CALLS_NEXT(MPI_Neighbor_alltoallv_init);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Neighbor_alltoallv_init);
     const int rc = next(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls,
         recvtype, comm, info, request);
     CCO_CALLS_LEAVE(Neighbor_alltoallv_init, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -3196,7 +3196,7 @@ CCO_EXPORT int MPI_Neighbor_alltoallv_init_c(const void *sendbuf, const MPI_Coun
     MPI_Request *request)
 {
     CCO_CALLS_NEXT(MPI_Neighbor_alltoallv_init_c);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Neighbor_alltoallv_init);
     const int rc = next(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls,
         recvtype, comm, info, request);
     CCO_CALLS_LEAVE(Neighbor_alltoallv_init, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -3211,7 +3211,7 @@ CCO_EXPORT int MPI_Neighbor_alltoallw(const void *sendbuf, const int sendcounts[
     const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm)
 {
     CCO_CALLS_NEXT(MPI_Neighbor_alltoallw);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Neighbor_alltoallw);
     const int rc = next(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls,
         recvtypes, comm);
     CCO_CALLS_LEAVE(Neighbor_alltoallw, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -3226,7 +3226,7 @@ CCO_EXPORT int MPI_Neighbor_alltoallw_c(const void *sendbuf, const MPI_Count sen
     MPI_Comm comm)
 {
     CCO_CALLS_NEXT(MPI_Neighbor_alltoallw_c);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Neighbor_alltoallw);
     const int rc = next(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls,
         recvtypes, comm);
     CCO_CALLS_LEAVE(Neighbor_alltoallw, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -3241,7 +3241,7 @@ CCO_EXPORT int MPI_Neighbor_alltoallw_init(const void *sendbuf, const int sendco
     MPI_Request *request)
 {
     CCO_CALLS_NEXT(MPI_Neighbor_alltoallw_init);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Neighbor_alltoallw_init);
     const int rc = next(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls,
         recvtypes, comm, info, request);
     CCO_CALLS_LEAVE(Neighbor_alltoallw_init, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -3257,7 +3257,7 @@ CCO_EXPORT int MPI_Neighbor_alltoallw_init_c(const void *sendbuf, const MPI_Coun
     MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     CCO_CALLS_NEXT(MPI_Neighbor_alltoallw_init_c);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Neighbor_alltoallw_init);
     const int rc = next(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls,
         recvtypes, comm, info, request);
     CCO_CALLS_LEAVE(Neighbor_alltoallw_init, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -3271,7 +3271,7 @@ CCO_EXPORT int MPI_Parrived(MPI_Request request, int partition, int *flag)
 {
     CCO_CALLS_NEXT(MPI_Parrived);
     CCO_CALLS_LOOK(1, &request);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Parrived);
     const int rc = next(request, partition, flag);
     CCO_CALLS_LEAVE(Parrived, waited.of, CCO_CALLS_NO_PEER, 0);
     return rc;
@@ -3282,7 +3282,7 @@ CCO_EXPORT int MPI_Parrived(MPI_Request request, int partition, int *flag)
 CCO_EXPORT int MPI_Pready(int partition, MPI_Request request)
 {
     CCO_CALLS_NEXT(MPI_Pready);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Pready);
     const int rc = next(partition, request);
     CCO_CALLS_LEAVE(Pready, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     return rc;
@@ -3295,7 +3295,7 @@ CCO_EXPORT int cco_calls_Pready_list(int length, int array_of_partitions[], MPI_
 int cco_calls_Pready_list(int length, int array_of_partitions[], MPI_Request request)
 {
     CCO_CALLS_NEXT(MPI_Pready_list);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Pready_list);
     const int rc = next(length, array_of_partitions, request);
     CCO_CALLS_LEAVE(Pready_list, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     return rc;
@@ -3306,7 +3306,7 @@ int cco_calls_Pready_list(int length, int array_of_partitions[], MPI_Request req
 CCO_EXPORT int MPI_Pready_range(int partition_low, int partition_high, MPI_Request request)
 {
     CCO_CALLS_NEXT(MPI_Pready_range);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Pready_range);
     const int rc = next(partition_low, partition_high, request);
     CCO_CALLS_LEAVE(Pready_range, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     return rc;
@@ -3318,7 +3318,7 @@ CCO_EXPORT int MPI_Precv_init(void *buf, int partitions, MPI_Count count, MPI_Da
     int source, int tag, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     CCO_CALLS_NEXT(MPI_Precv_init);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Precv_init);
     const int rc = next(buf, partitions, count, datatype, source, tag, comm, info, request);
     CCO_CALLS_LEAVE(Precv_init, CCO_CALLS_OF_MESSAGES, cco_calls_distance_of(comm, source),
         source == MPI_PROC_NULL ? 0 : cco_calls_bytes(partitions * count, datatype));
@@ -3330,7 +3330,7 @@ CCO_EXPORT int MPI_Precv_init(void *buf, int partitions, MPI_Count count, MPI_Da
 CCO_EXPORT int MPI_Probe(int source, int tag, MPI_Comm comm, MPI_Status *status)
 {
     CCO_CALLS_NEXT(MPI_Probe);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Probe);
     const int rc = next(source, tag, comm, status);
     CCO_CALLS_LEAVE(Probe, CCO_CALLS_OF_MESSAGES, cco_calls_distance_of(comm, source), 0);
     return rc;
@@ -3342,7 +3342,7 @@ CCO_EXPORT int MPI_Psend_init(const void *buf, int partitions, MPI_Count count,
     MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     CCO_CALLS_NEXT(MPI_Psend_init);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Psend_init);
     const int rc = next(buf, partitions, count, datatype, dest, tag, comm, info, request);
     CCO_CALLS_LEAVE(Psend_init, CCO_CALLS_OF_MESSAGES, cco_calls_distance_of(comm, dest),
         dest == MPI_PROC_NULL ? 0 : cco_calls_bytes(partitions * count, datatype));
@@ -3356,7 +3356,7 @@ CCO_EXPORT int MPI_Put(const void *origin_addr, int origin_count, MPI_Datatype o
     MPI_Win win)
 {
     CCO_CALLS_NEXT(MPI_Put);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Put);
     const int rc = next(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
         target_count, target_datatype, win);
     CCO_CALLS_LEAVE(Put, CCO_CALLS_OF_MESSAGES, cco_calls_distance_of_window(),
@@ -3371,7 +3371,7 @@ CCO_EXPORT int MPI_Put_c(const void *origin_addr, MPI_Count origin_count,
     MPI_Datatype target_datatype, MPI_Win win)
 {
     CCO_CALLS_NEXT(MPI_Put_c);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Put);
     const int rc = next(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
         target_count, target_datatype, win);
     CCO_CALLS_LEAVE(Put, CCO_CALLS_OF_MESSAGES, cco_calls_distance_of_window(),
@@ -3386,7 +3386,7 @@ CCO_EXPORT int MPI_Raccumulate(const void *origin_addr, int origin_count,
     MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, MPI_Request *request)
 {
     CCO_CALLS_NEXT(MPI_Raccumulate);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Raccumulate);
     const int rc = next(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
         target_count, target_datatype, op, win, request);
     CCO_CALLS_LEAVE(Raccumulate, CCO_CALLS_OF_MESSAGES, cco_calls_distance_of_window(),
@@ -3402,7 +3402,7 @@ CCO_EXPORT int MPI_Raccumulate_c(const void *origin_addr, MPI_Count origin_count
     MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, MPI_Request *request)
 {
     CCO_CALLS_NEXT(MPI_Raccumulate_c);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Raccumulate);
     const int rc = next(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
         target_count, target_datatype, op, win, request);
     CCO_CALLS_LEAVE(Raccumulate, CCO_CALLS_OF_MESSAGES, cco_calls_distance_of_window(),
@@ -3417,7 +3417,7 @@ CCO_EXPORT int MPI_Recv(void *buf, int count, MPI_Datatype datatype, int source,
     MPI_Comm comm, MPI_Status *status)
 {
     CCO_CALLS_NEXT(MPI_Recv);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Recv);
     const int rc = next(buf, count, datatype, source, tag, comm, status);
     CCO_CALLS_LEAVE(Recv, CCO_CALLS_OF_MESSAGES, cco_calls_distance_of(comm, source),
         source == MPI_PROC_NULL ? 0 : cco_calls_bytes(count, datatype));
@@ -3430,7 +3430,7 @@ CCO_EXPORT int MPI_Recv_c(void *buf, MPI_Count count, MPI_Datatype datatype, int
     MPI_Comm comm, MPI_Status *status)
 {
     CCO_CALLS_NEXT(MPI_Recv_c);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Recv);
     const int rc = next(buf, count, datatype, source, tag, comm, status);
     CCO_CALLS_LEAVE(Recv, CCO_CALLS_OF_MESSAGES, cco_calls_distance_of(comm, source),
         source == MPI_PROC_NULL ? 0 : cco_calls_bytes(count, datatype));
@@ -3443,7 +3443,7 @@ CCO_EXPORT int MPI_Recv_init(void *buf, int count, MPI_Datatype datatype, int so
     MPI_Comm comm, MPI_Request *request)
 {
     CCO_CALLS_NEXT(MPI_Recv_init);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Recv_init);
     const int rc = next(buf, count, datatype, source, tag, comm, request);
     CCO_CALLS_LEAVE(Recv_init, CCO_CALLS_OF_MESSAGES, cco_calls_distance_of(comm, source),
         source == MPI_PROC_NULL ? 0 : cco_calls_bytes(count, datatype));
@@ -3456,7 +3456,7 @@ CCO_EXPORT int MPI_Recv_init_c(void *buf, MPI_Count count, MPI_Datatype datatype
     int tag, MPI_Comm comm, MPI_Request *request)
 {
     CCO_CALLS_NEXT(MPI_Recv_init_c);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Recv_init);
     const int rc = next(buf, count, datatype, source, tag, comm, request);
     CCO_CALLS_LEAVE(Recv_init, CCO_CALLS_OF_MESSAGES, cco_calls_distance_of(comm, source),
         source == MPI_PROC_NULL ? 0 : cco_calls_bytes(count, datatype));
@@ -3469,7 +3469,7 @@ CCO_EXPORT int MPI_Reduce(const void *sendbuf, void *recvbuf, int count, MPI_Dat
     MPI_Op op, int root, MPI_Comm comm)
 {
     CCO_CALLS_NEXT(MPI_Reduce);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Reduce);
     const int rc = next(sendbuf, recvbuf, count, datatype, op, root, comm);
     CCO_CALLS_LEAVE(Reduce, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     return rc;
@@ -3481,7 +3481,7 @@ CCO_EXPORT int MPI_Reduce_c(const void *sendbuf, void *recvbuf, MPI_Count count,
     MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm)
 {
     CCO_CALLS_NEXT(MPI_Reduce_c);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Reduce);
     const int rc = next(sendbuf, recvbuf, count, datatype, op, root, comm);
     CCO_CALLS_LEAVE(Reduce, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     return rc;
@@ -3493,7 +3493,7 @@ CCO_EXPORT int MPI_Reduce_init(const void *sendbuf, void *recvbuf, int count, MP
     MPI_Op op, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     CCO_CALLS_NEXT(MPI_Reduce_init);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Reduce_init);
     const int rc = next(sendbuf, recvbuf, count, datatype, op, root, comm, info, request);
     CCO_CALLS_LEAVE(Reduce_init, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     CCO_CALLS_BEGUN(*request, COLLECTIVES);
@@ -3506,7 +3506,7 @@ CCO_EXPORT int MPI_Reduce_init_c(const void *sendbuf, void *recvbuf, MPI_Count c
     MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     CCO_CALLS_NEXT(MPI_Reduce_init_c);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Reduce_init);
     const int rc = next(sendbuf, recvbuf, count, datatype, op, root, comm, info, request);
     CCO_CALLS_LEAVE(Reduce_init, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     CCO_CALLS_BEGUN(*request, COLLECTIVES);
@@ -3519,7 +3519,7 @@ CCO_EXPORT int MPI_Reduce_scatter(const void *sendbuf, void *recvbuf, const int 
     MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
 {
     CCO_CALLS_NEXT(MPI_Reduce_scatter);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Reduce_scatter);
     const int rc = next(sendbuf, recvbuf, recvcounts, datatype, op, comm);
     CCO_CALLS_LEAVE(Reduce_scatter, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     return rc;
@@ -3531,7 +3531,7 @@ CCO_EXPORT int MPI_Reduce_scatter_c(const void *sendbuf, void *recvbuf,
     const MPI_Count recvcounts[], MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
 {
     CCO_CALLS_NEXT(MPI_Reduce_scatter_c);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Reduce_scatter);
     const int rc = next(sendbuf, recvbuf, recvcounts, datatype, op, comm);
     CCO_CALLS_LEAVE(Reduce_scatter, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     return rc;
@@ -3543,7 +3543,7 @@ CCO_EXPORT int MPI_Reduce_scatter_block(const void *sendbuf, void *recvbuf, int 
     MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
 {
     CCO_CALLS_NEXT(MPI_Reduce_scatter_block);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Reduce_scatter_block);
     const int rc = next(sendbuf, recvbuf, recvcount, datatype, op, comm);
     CCO_CALLS_LEAVE(Reduce_scatter_block, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     return rc;
@@ -3555,7 +3555,7 @@ CCO_EXPORT int MPI_Reduce_scatter_block_c(const void *sendbuf, void *recvbuf, MP
     MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
 {
     CCO_CALLS_NEXT(MPI_Reduce_scatter_block_c);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Reduce_scatter_block);
     const int rc = next(sendbuf, recvbuf, recvcount, datatype, op, comm);
     CCO_CALLS_LEAVE(Reduce_scatter_block, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     return rc;
@@ -3567,7 +3567,7 @@ CCO_EXPORT int MPI_Reduce_scatter_block_init(const void *sendbuf, void *recvbuf,
     MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     CCO_CALLS_NEXT(MPI_Reduce_scatter_block_init);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Reduce_scatter_block_init);
     const int rc = next(sendbuf, recvbuf, recvcount, datatype, op, comm, info, request);
     CCO_CALLS_LEAVE(Reduce_scatter_block_init, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     CCO_CALLS_BEGUN(*request, COLLECTIVES);
@@ -3581,7 +3581,7 @@ CCO_EXPORT int MPI_Reduce_scatter_block_init_c(const void *sendbuf, void *recvbu
     MPI_Request *request)
 {
     CCO_CALLS_NEXT(MPI_Reduce_scatter_block_init_c);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Reduce_scatter_block_init);
     const int rc = next(sendbuf, recvbuf, recvcount, datatype, op, comm, info, request);
     CCO_CALLS_LEAVE(Reduce_scatter_block_init, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     CCO_CALLS_BEGUN(*request, COLLECTIVES);
@@ -3594,7 +3594,7 @@ CCO_EXPORT int MPI_Reduce_scatter_init(const void *sendbuf, void *recvbuf, const
     MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     CCO_CALLS_NEXT(MPI_Reduce_scatter_init);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Reduce_scatter_init);
     const int rc = next(sendbuf, recvbuf, recvcounts, datatype, op, comm, info, request);
     CCO_CALLS_LEAVE(Reduce_scatter_init, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     CCO_CALLS_BEGUN(*request, COLLECTIVES);
@@ -3608,7 +3608,7 @@ CCO_EXPORT int MPI_Reduce_scatter_init_c(const void *sendbuf, void *recvbuf,
     MPI_Request *request)
 {
     CCO_CALLS_NEXT(MPI_Reduce_scatter_init_c);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Reduce_scatter_init);
     const int rc = next(sendbuf, recvbuf, recvcounts, datatype, op, comm, info, request);
     CCO_CALLS_LEAVE(Reduce_scatter_init, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     CCO_CALLS_BEGUN(*request, COLLECTIVES);
@@ -3621,7 +3621,7 @@ CCO_EXPORT int MPI_Request_free(MPI_Request *request)
 {
     CCO_CALLS_NEXT(MPI_Request_free);
     CCO_CALLS_LOOK(1, request);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Request_free);
     const int rc = next(request);
     CCO_CALLS_LEAVE(Request_free, waited.of, CCO_CALLS_NO_PEER, 0);
     CCO_CALLS_ENDED(request);
@@ -3634,7 +3634,7 @@ CCO_EXPORT int MPI_Request_get_status(MPI_Request request, int *flag, MPI_Status
 {
     CCO_CALLS_NEXT(MPI_Request_get_status);
     CCO_CALLS_LOOK(1, &request);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Request_get_status);
     const int rc = next(request, flag, status);
     CCO_CALLS_LEAVE(Request_get_status, waited.of, CCO_CALLS_NO_PEER, 0);
     return rc;
@@ -3647,7 +3647,7 @@ CCO_EXPORT int MPI_Request_get_status_all(int count, const MPI_Request array_of_
 {
     CCO_CALLS_NEXT(MPI_Request_get_status_all);
     CCO_CALLS_LOOK(count, array_of_requests);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Request_get_status_all);
     const int rc = next(count, array_of_requests, flag, array_of_statuses);
     CCO_CALLS_LEAVE(Request_get_status_all, waited.of, CCO_CALLS_NO_PEER, 0);
     CCO_CALLS_ENDED(array_of_requests);
@@ -3661,7 +3661,7 @@ CCO_EXPORT int MPI_Request_get_status_any(int count, const MPI_Request array_of_
 {
     CCO_CALLS_NEXT(MPI_Request_get_status_any);
     CCO_CALLS_LOOK(count, array_of_requests);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Request_get_status_any);
     const int rc = next(count, array_of_requests, index, flag, status);
     CCO_CALLS_LEAVE(Request_get_status_any, waited.of, CCO_CALLS_NO_PEER, 0);
     CCO_CALLS_ENDED(array_of_requests);
@@ -3675,7 +3675,7 @@ CCO_EXPORT int MPI_Request_get_status_some(int incount, const MPI_Request array_
 {
     CCO_CALLS_NEXT(MPI_Request_get_status_some);
     CCO_CALLS_LOOK(incount, array_of_requests);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Request_get_status_some);
     const int rc = next(incount, array_of_requests, outcount, array_of_indices, array_of_statuses);
     CCO_CALLS_LEAVE(Request_get_status_some, waited.of, CCO_CALLS_NO_PEER, 0);
     CCO_CALLS_ENDED(array_of_requests);
@@ -3689,7 +3689,7 @@ CCO_EXPORT int MPI_Rget(void *origin_addr, int origin_count, MPI_Datatype origin
     MPI_Win win, MPI_Request *request)
 {
     CCO_CALLS_NEXT(MPI_Rget);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Rget);
     const int rc = next(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
         target_count, target_datatype, win, request);
     CCO_CALLS_LEAVE(Rget, CCO_CALLS_OF_MESSAGES, cco_calls_distance_of_window(),
@@ -3705,7 +3705,7 @@ CCO_EXPORT int MPI_Rget_c(void *origin_addr, MPI_Count origin_count, MPI_Datatyp
     MPI_Win win, MPI_Request *request)
 {
     CCO_CALLS_NEXT(MPI_Rget_c);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Rget);
     const int rc = next(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
         target_count, target_datatype, win, request);
     CCO_CALLS_LEAVE(Rget, CCO_CALLS_OF_MESSAGES, cco_calls_distance_of_window(),
@@ -3722,7 +3722,7 @@ CCO_EXPORT int MPI_Rget_accumulate(const void *origin_addr, int origin_count,
     MPI_Op op, MPI_Win win, MPI_Request *request)
 {
     CCO_CALLS_NEXT(MPI_Rget_accumulate);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Rget_accumulate);
     const int rc = next(origin_addr, origin_count, origin_datatype, result_addr, result_count,
         result_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request);
     CCO_CALLS_LEAVE(Rget_accumulate, CCO_CALLS_OF_MESSAGES, cco_calls_distance_of_window(),
@@ -3739,7 +3739,7 @@ CCO_EXPORT int MPI_Rget_accumulate_c(const void *origin_addr, MPI_Count origin_c
     MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, MPI_Request *request)
 {
     CCO_CALLS_NEXT(MPI_Rget_accumulate_c);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Rget_accumulate);
     const int rc = next(origin_addr, origin_count, origin_datatype, result_addr, result_count,
         result_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request);
     CCO_CALLS_LEAVE(Rget_accumulate, CCO_CALLS_OF_MESSAGES, cco_calls_distance_of_window(),
@@ -3755,7 +3755,7 @@ CCO_EXPORT int MPI_Rput(const void *origin_addr, int origin_count, MPI_Datatype 
     MPI_Win win, MPI_Request *request)
 {
     CCO_CALLS_NEXT(MPI_Rput);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Rput);
     const int rc = next(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
         target_count, target_datatype, win, request);
     CCO_CALLS_LEAVE(Rput, CCO_CALLS_OF_MESSAGES, cco_calls_distance_of_window(),
@@ -3771,7 +3771,7 @@ CCO_EXPORT int MPI_Rput_c(const void *origin_addr, MPI_Count origin_count,
     MPI_Datatype target_datatype, MPI_Win win, MPI_Request *request)
 {
     CCO_CALLS_NEXT(MPI_Rput_c);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Rput);
     const int rc = next(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
         target_count, target_datatype, win, request);
     CCO_CALLS_LEAVE(Rput, CCO_CALLS_OF_MESSAGES, cco_calls_distance_of_window(),
@@ -3786,7 +3786,7 @@ CCO_EXPORT int MPI_Rsend(const void *buf, int count, MPI_Datatype datatype, int 
     MPI_Comm comm)
 {
     CCO_CALLS_NEXT(MPI_Rsend);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Rsend);
     const int rc = next(buf, count, datatype, dest, tag, comm);
     CCO_CALLS_LEAVE(Rsend, CCO_CALLS_OF_MESSAGES, cco_calls_distance_of(comm, dest),
         dest == MPI_PROC_NULL ? 0 : cco_calls_bytes(count, datatype));
@@ -3799,7 +3799,7 @@ CCO_EXPORT int MPI_Rsend_c(const void *buf, MPI_Count count, MPI_Datatype dataty
     int tag, MPI_Comm comm)
 {
     CCO_CALLS_NEXT(MPI_Rsend_c);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Rsend);
     const int rc = next(buf, count, datatype, dest, tag, comm);
     CCO_CALLS_LEAVE(Rsend, CCO_CALLS_OF_MESSAGES, cco_calls_distance_of(comm, dest),
         dest == MPI_PROC_NULL ? 0 : cco_calls_bytes(count, datatype));
@@ -3812,7 +3812,7 @@ CCO_EXPORT int MPI_Rsend_init(const void *buf, int count, MPI_Datatype datatype,
     MPI_Comm comm, MPI_Request *request)
 {
     CCO_CALLS_NEXT(MPI_Rsend_init);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Rsend_init);
     const int rc = next(buf, count, datatype, dest, tag, comm, request);
     CCO_CALLS_LEAVE(Rsend_init, CCO_CALLS_OF_MESSAGES, cco_calls_distance_of(comm, dest),
         dest == MPI_PROC_NULL ? 0 : cco_calls_bytes(count, datatype));
@@ -3825,7 +3825,7 @@ CCO_EXPORT int MPI_Rsend_init_c(const void *buf, MPI_Count count, MPI_Datatype d
     int tag, MPI_Comm comm, MPI_Request *request)
 {
     CCO_CALLS_NEXT(MPI_Rsend_init_c);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Rsend_init);
     const int rc = next(buf, count, datatype, dest, tag, comm, request);
     CCO_CALLS_LEAVE(Rsend_init, CCO_CALLS_OF_MESSAGES, cco_calls_distance_of(comm, dest),
         dest == MPI_PROC_NULL ? 0 : cco_calls_bytes(count, datatype));
@@ -3838,7 +3838,7 @@ CCO_EXPORT int MPI_Scan(const void *sendbuf, void *recvbuf, int count, MPI_Datat
     MPI_Op op, MPI_Comm comm)
 {
     CCO_CALLS_NEXT(MPI_Scan);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Scan);
     const int rc = next(sendbuf, recvbuf, count, datatype, op, comm);
     CCO_CALLS_LEAVE(Scan, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     return rc;
@@ -3850,7 +3850,7 @@ CCO_EXPORT int MPI_Scan_c(const void *sendbuf, void *recvbuf, MPI_Count count,
     MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
 {
     CCO_CALLS_NEXT(MPI_Scan_c);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Scan);
     const int rc = next(sendbuf, recvbuf, count, datatype, op, comm);
     CCO_CALLS_LEAVE(Scan, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     return rc;
@@ -3862,7 +3862,7 @@ CCO_EXPORT int MPI_Scan_init(const void *sendbuf, void *recvbuf, int count, MPI_
     MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     CCO_CALLS_NEXT(MPI_Scan_init);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Scan_init);
     const int rc = next(sendbuf, recvbuf, count, datatype, op, comm, info, request);
     CCO_CALLS_LEAVE(Scan_init, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     CCO_CALLS_BEGUN(*request, COLLECTIVES);
@@ -3875,7 +3875,7 @@ CCO_EXPORT int MPI_Scan_init_c(const void *sendbuf, void *recvbuf, MPI_Count cou
     MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     CCO_CALLS_NEXT(MPI_Scan_init_c);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Scan_init);
     const int rc = next(sendbuf, recvbuf, count, datatype, op, comm, info, request);
     CCO_CALLS_LEAVE(Scan_init, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     CCO_CALLS_BEGUN(*request, COLLECTIVES);
@@ -3888,7 +3888,7 @@ CCO_EXPORT int MPI_Scatter(const void *sendbuf, int sendcount, MPI_Datatype send
     int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm)
 {
     CCO_CALLS_NEXT(MPI_Scatter);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Scatter);
     const int rc = next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
     CCO_CALLS_LEAVE(Scatter, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     return rc;
@@ -3900,7 +3900,7 @@ CCO_EXPORT int MPI_Scatter_c(const void *sendbuf, MPI_Count sendcount, MPI_Datat
     void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm)
 {
     CCO_CALLS_NEXT(MPI_Scatter_c);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Scatter);
     const int rc = next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
     CCO_CALLS_LEAVE(Scatter, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     return rc;
@@ -3913,7 +3913,7 @@ CCO_EXPORT int MPI_Scatter_init(const void *sendbuf, int sendcount, MPI_Datatype
     MPI_Request *request)
 {
     CCO_CALLS_NEXT(MPI_Scatter_init);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Scatter_init);
     const int rc = next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm,
         info, request);
     CCO_CALLS_LEAVE(Scatter_init, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -3928,7 +3928,7 @@ CCO_EXPORT int MPI_Scatter_init_c(const void *sendbuf, MPI_Count sendcount, MPI_
     MPI_Info info, MPI_Request *request)
 {
     CCO_CALLS_NEXT(MPI_Scatter_init_c);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Scatter_init);
     const int rc = next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm,
         info, request);
     CCO_CALLS_LEAVE(Scatter_init, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -3943,7 +3943,7 @@ CCO_EXPORT int MPI_Scatterv(const void *sendbuf, const int sendcounts[], const i
     MPI_Comm comm)
 {
     CCO_CALLS_NEXT(MPI_Scatterv);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Scatterv);
     const int rc = next(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root,
         comm);
     CCO_CALLS_LEAVE(Scatterv, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -3957,7 +3957,7 @@ CCO_EXPORT int MPI_Scatterv_c(const void *sendbuf, const MPI_Count sendcounts[],
     MPI_Datatype recvtype, int root, MPI_Comm comm)
 {
     CCO_CALLS_NEXT(MPI_Scatterv_c);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Scatterv);
     const int rc = next(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root,
         comm);
     CCO_CALLS_LEAVE(Scatterv, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -3971,7 +3971,7 @@ CCO_EXPORT int MPI_Scatterv_init(const void *sendbuf, const int sendcounts[], co
     MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     CCO_CALLS_NEXT(MPI_Scatterv_init);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Scatterv_init);
     const int rc = next(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root,
         comm, info, request);
     CCO_CALLS_LEAVE(Scatterv_init, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -3986,7 +3986,7 @@ CCO_EXPORT int MPI_Scatterv_init_c(const void *sendbuf, const MPI_Count sendcoun
     MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     CCO_CALLS_NEXT(MPI_Scatterv_init_c);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Scatterv_init);
     const int rc = next(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root,
         comm, info, request);
     CCO_CALLS_LEAVE(Scatterv_init, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
@@ -4000,7 +4000,7 @@ CCO_EXPORT int MPI_Send(const void *buf, int count, MPI_Datatype datatype, int d
     MPI_Comm comm)
 {
     CCO_CALLS_NEXT(MPI_Send);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Send);
     const int rc = next(buf, count, datatype, dest, tag, comm);
     CCO_CALLS_LEAVE(Send, CCO_CALLS_OF_MESSAGES, cco_calls_distance_of(comm, dest),
         dest == MPI_PROC_NULL ? 0 : cco_calls_bytes(count, datatype));
@@ -4013,7 +4013,7 @@ CCO_EXPORT int MPI_Send_c(const void *buf, MPI_Count count, MPI_Datatype datatyp
     int tag, MPI_Comm comm)
 {
     CCO_CALLS_NEXT(MPI_Send_c);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Send);
     const int rc = next(buf, count, datatype, dest, tag, comm);
     CCO_CALLS_LEAVE(Send, CCO_CALLS_OF_MESSAGES, cco_calls_distance_of(comm, dest),
         dest == MPI_PROC_NULL ? 0 : cco_calls_bytes(count, datatype));
@@ -4026,7 +4026,7 @@ CCO_EXPORT int MPI_Send_init(const void *buf, int count, MPI_Datatype datatype, 
     MPI_Comm comm, MPI_Request *request)
 {
     CCO_CALLS_NEXT(MPI_Send_init);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Send_init);
     const int rc = next(buf, count, datatype, dest, tag, comm, request);
     CCO_CALLS_LEAVE(Send_init, CCO_CALLS_OF_MESSAGES, cco_calls_distance_of(comm, dest),
         dest == MPI_PROC_NULL ? 0 : cco_calls_bytes(count, datatype));
@@ -4039,7 +4039,7 @@ CCO_EXPORT int MPI_Send_init_c(const void *buf, MPI_Count count, MPI_Datatype da
     int tag, MPI_Comm comm, MPI_Request *request)
 {
     CCO_CALLS_NEXT(MPI_Send_init_c);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Send_init);
     const int rc = next(buf, count, datatype, dest, tag, comm, request);
     CCO_CALLS_LEAVE(Send_init, CCO_CALLS_OF_MESSAGES, cco_calls_distance_of(comm, dest),
         dest == MPI_PROC_NULL ? 0 : cco_calls_bytes(count, datatype));
@@ -4053,7 +4053,7 @@ CCO_EXPORT int MPI_Sendrecv(const void *sendbuf, int sendcount, MPI_Datatype sen
     MPI_Comm comm, MPI_Status *status)
 {
     CCO_CALLS_NEXT(MPI_Sendrecv);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Sendrecv);
     const int rc = next(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype,
         source, recvtag, comm, status);
     CCO_CALLS_LEAVE(Sendrecv, CCO_CALLS_OF_MESSAGES, cco_calls_distance_of(comm, dest),
@@ -4068,7 +4068,7 @@ CCO_EXPORT int MPI_Sendrecv_c(const void *sendbuf, MPI_Count sendcount, MPI_Data
     int recvtag, MPI_Comm comm, MPI_Status *status)
 {
     CCO_CALLS_NEXT(MPI_Sendrecv_c);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Sendrecv);
     const int rc = next(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype,
         source, recvtag, comm, status);
     CCO_CALLS_LEAVE(Sendrecv, CCO_CALLS_OF_MESSAGES, cco_calls_distance_of(comm, dest),
@@ -4082,7 +4082,7 @@ CCO_EXPORT int MPI_Sendrecv_replace(void *buf, int count, MPI_Datatype datatype,
     int sendtag, int source, int recvtag, MPI_Comm comm, MPI_Status *status)
 {
     CCO_CALLS_NEXT(MPI_Sendrecv_replace);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Sendrecv_replace);
     const int rc = next(buf, count, datatype, dest, sendtag, source, recvtag, comm, status);
     CCO_CALLS_LEAVE(Sendrecv_replace, CCO_CALLS_OF_MESSAGES, cco_calls_distance_of(comm, dest),
         dest == MPI_PROC_NULL ? 0 : cco_calls_bytes(count, datatype));
@@ -4095,7 +4095,7 @@ CCO_EXPORT int MPI_Sendrecv_replace_c(void *buf, MPI_Count count, MPI_Datatype d
     int sendtag, int source, int recvtag, MPI_Comm comm, MPI_Status *status)
 {
     CCO_CALLS_NEXT(MPI_Sendrecv_replace_c);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Sendrecv_replace);
     const int rc = next(buf, count, datatype, dest, sendtag, source, recvtag, comm, status);
     CCO_CALLS_LEAVE(Sendrecv_replace, CCO_CALLS_OF_MESSAGES, cco_calls_distance_of(comm, dest),
         dest == MPI_PROC_NULL ? 0 : cco_calls_bytes(count, datatype));
@@ -4107,7 +4107,7 @@ CCO_EXPORT int MPI_Sendrecv_replace_c(void *buf, MPI_Count count, MPI_Datatype d
 CCO_EXPORT int MPI_Session_attach_buffer(MPI_Session session, void *buffer, int size)
 {
     CCO_CALLS_NEXT(MPI_Session_attach_buffer);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Session_attach_buffer);
     const int rc = next(session, buffer, size);
     CCO_CALLS_LEAVE(Session_attach_buffer, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     return rc;
@@ -4118,7 +4118,7 @@ CCO_EXPORT int MPI_Session_attach_buffer(MPI_Session session, void *buffer, int 
 CCO_EXPORT int MPI_Session_attach_buffer_c(MPI_Session session, void *buffer, MPI_Count size)
 {
     CCO_CALLS_NEXT(MPI_Session_attach_buffer_c);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Session_attach_buffer);
     const int rc = next(session, buffer, size);
     CCO_CALLS_LEAVE(Session_attach_buffer, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     return rc;
@@ -4129,7 +4129,7 @@ CCO_EXPORT int MPI_Session_attach_buffer_c(MPI_Session session, void *buffer, MP
 CCO_EXPORT int MPI_Session_detach_buffer(MPI_Session session, void *buffer_addr, int *size)
 {
     CCO_CALLS_NEXT(MPI_Session_detach_buffer);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Session_detach_buffer);
     const int rc = next(session, buffer_addr, size);
     CCO_CALLS_LEAVE(Session_detach_buffer, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     return rc;
@@ -4140,7 +4140,7 @@ CCO_EXPORT int MPI_Session_detach_buffer(MPI_Session session, void *buffer_addr,
 CCO_EXPORT int MPI_Session_detach_buffer_c(MPI_Session session, void *buffer_addr, MPI_Count *size)
 {
     CCO_CALLS_NEXT(MPI_Session_detach_buffer_c);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Session_detach_buffer);
     const int rc = next(session, buffer_addr, size);
     CCO_CALLS_LEAVE(Session_detach_buffer, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     return rc;
@@ -4151,7 +4151,7 @@ CCO_EXPORT int MPI_Session_detach_buffer_c(MPI_Session session, void *buffer_add
 CCO_EXPORT int MPI_Session_finalize(MPI_Session *session)
 {
     CCO_CALLS_NEXT(MPI_Session_finalize);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Session_finalize);
     const int rc = next(session);
     CCO_CALLS_LEAVE(Session_finalize, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     return rc;
@@ -4162,7 +4162,7 @@ CCO_EXPORT int MPI_Session_finalize(MPI_Session *session)
 CCO_EXPORT int MPI_Session_flush_buffer(MPI_Session session)
 {
     CCO_CALLS_NEXT(MPI_Session_flush_buffer);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Session_flush_buffer);
     const int rc = next(session);
     CCO_CALLS_LEAVE(Session_flush_buffer, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     return rc;
@@ -4173,7 +4173,7 @@ CCO_EXPORT int MPI_Session_flush_buffer(MPI_Session session)
 CCO_EXPORT int MPI_Session_iflush_buffer(MPI_Session session, MPI_Request *request)
 {
     CCO_CALLS_NEXT(MPI_Session_iflush_buffer);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Session_iflush_buffer);
     const int rc = next(session, request);
     CCO_CALLS_LEAVE(Session_iflush_buffer, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     return rc;
@@ -4184,7 +4184,7 @@ CCO_EXPORT int MPI_Session_iflush_buffer(MPI_Session session, MPI_Request *reque
 CCO_EXPORT int MPI_Session_init(MPI_Info info, MPI_Errhandler errhandler, MPI_Session *session)
 {
     CCO_CALLS_NEXT(MPI_Session_init);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Session_init);
     const int rc = next(info, errhandler, session);
     CCO_CALLS_LEAVE(Session_init, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     return rc;
@@ -4196,7 +4196,7 @@ CCO_EXPORT int MPI_Ssend(const void *buf, int count, MPI_Datatype datatype, int 
     MPI_Comm comm)
 {
     CCO_CALLS_NEXT(MPI_Ssend);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Ssend);
     const int rc = next(buf, count, datatype, dest, tag, comm);
     CCO_CALLS_LEAVE(Ssend, CCO_CALLS_OF_MESSAGES, cco_calls_distance_of(comm, dest),
         dest == MPI_PROC_NULL ? 0 : cco_calls_bytes(count, datatype));
@@ -4209,7 +4209,7 @@ CCO_EXPORT int MPI_Ssend_c(const void *buf, MPI_Count count, MPI_Datatype dataty
     int tag, MPI_Comm comm)
 {
     CCO_CALLS_NEXT(MPI_Ssend_c);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Ssend);
     const int rc = next(buf, count, datatype, dest, tag, comm);
     CCO_CALLS_LEAVE(Ssend, CCO_CALLS_OF_MESSAGES, cco_calls_distance_of(comm, dest),
         dest == MPI_PROC_NULL ? 0 : cco_calls_bytes(count, datatype));
@@ -4222,7 +4222,7 @@ CCO_EXPORT int MPI_Ssend_init(const void *buf, int count, MPI_Datatype datatype,
     MPI_Comm comm, MPI_Request *request)
 {
     CCO_CALLS_NEXT(MPI_Ssend_init);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Ssend_init);
     const int rc = next(buf, count, datatype, dest, tag, comm, request);
     CCO_CALLS_LEAVE(Ssend_init, CCO_CALLS_OF_MESSAGES, cco_calls_distance_of(comm, dest),
         dest == MPI_PROC_NULL ? 0 : cco_calls_bytes(count, datatype));
@@ -4235,7 +4235,7 @@ CCO_EXPORT int MPI_Ssend_init_c(const void *buf, MPI_Count count, MPI_Datatype d
     int tag, MPI_Comm comm, MPI_Request *request)
 {
     CCO_CALLS_NEXT(MPI_Ssend_init_c);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Ssend_init);
     const int rc = next(buf, count, datatype, dest, tag, comm, request);
     CCO_CALLS_LEAVE(Ssend_init, CCO_CALLS_OF_MESSAGES, cco_calls_distance_of(comm, dest),
         dest == MPI_PROC_NULL ? 0 : cco_calls_bytes(count, datatype));
@@ -4247,7 +4247,7 @@ CCO_EXPORT int MPI_Ssend_init_c(const void *buf, MPI_Count count, MPI_Datatype d
 CCO_EXPORT int MPI_Start(MPI_Request *request)
 {
     CCO_CALLS_NEXT(MPI_Start);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Start);
     const int rc = next(request);
     CCO_CALLS_LEAVE(Start, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     return rc;
@@ -4258,7 +4258,7 @@ CCO_EXPORT int MPI_Start(MPI_Request *request)
 CCO_EXPORT int MPI_Startall(int count, MPI_Request array_of_requests[])
 {
     CCO_CALLS_NEXT(MPI_Startall);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Startall);
     const int rc = next(count, array_of_requests);
     CCO_CALLS_LEAVE(Startall, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     return rc;
@@ -4270,7 +4270,7 @@ CCO_EXPORT int MPI_Test(MPI_Request *request, int *flag, MPI_Status *status)
 {
     CCO_CALLS_NEXT(MPI_Test);
     CCO_CALLS_LOOK(1, request);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Test);
     const int rc = next(request, flag, status);
     CCO_CALLS_LEAVE(Test, waited.of, CCO_CALLS_NO_PEER, 0);
     CCO_CALLS_ENDED(request);
@@ -4284,7 +4284,7 @@ CCO_EXPORT int MPI_Testall(int count, MPI_Request array_of_requests[], int *flag
 {
     CCO_CALLS_NEXT(MPI_Testall);
     CCO_CALLS_LOOK(count, array_of_requests);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Testall);
     const int rc = next(count, array_of_requests, flag, array_of_statuses);
     CCO_CALLS_LEAVE(Testall, waited.of, CCO_CALLS_NO_PEER, 0);
     CCO_CALLS_ENDED(array_of_requests);
@@ -4298,7 +4298,7 @@ CCO_EXPORT int MPI_Testany(int count, MPI_Request array_of_requests[], int *inde
 {
     CCO_CALLS_NEXT(MPI_Testany);
     CCO_CALLS_LOOK(count, array_of_requests);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Testany);
     const int rc = next(count, array_of_requests, index, flag, status);
     CCO_CALLS_LEAVE(Testany, waited.of, CCO_CALLS_NO_PEER, 0);
     CCO_CALLS_ENDED(array_of_requests);
@@ -4312,7 +4312,7 @@ CCO_EXPORT int MPI_Testsome(int incount, MPI_Request array_of_requests[], int *o
 {
     CCO_CALLS_NEXT(MPI_Testsome);
     CCO_CALLS_LOOK(incount, array_of_requests);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Testsome);
     const int rc = next(incount, array_of_requests, outcount, array_of_indices, array_of_statuses);
     CCO_CALLS_LEAVE(Testsome, waited.of, CCO_CALLS_NO_PEER, 0);
     CCO_CALLS_ENDED(array_of_requests);
@@ -4325,7 +4325,7 @@ CCO_EXPORT int MPI_Wait(MPI_Request *request, MPI_Status *status)
 {
     CCO_CALLS_NEXT(MPI_Wait);
     CCO_CALLS_LOOK(1, request);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Wait);
     const int rc = next(request, status);
     CCO_CALLS_LEAVE(Wait, waited.of, CCO_CALLS_NO_PEER, 0);
     CCO_CALLS_ENDED(request);
@@ -4339,7 +4339,7 @@ CCO_EXPORT int MPI_Waitall(int count, MPI_Request array_of_requests[],
 {
     CCO_CALLS_NEXT(MPI_Waitall);
     CCO_CALLS_LOOK(count, array_of_requests);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Waitall);
     const int rc = next(count, array_of_requests, array_of_statuses);
     CCO_CALLS_LEAVE(Waitall, waited.of, CCO_CALLS_NO_PEER, 0);
     CCO_CALLS_ENDED(array_of_requests);
@@ -4353,7 +4353,7 @@ CCO_EXPORT int MPI_Waitany(int count, MPI_Request array_of_requests[], int *inde
 {
     CCO_CALLS_NEXT(MPI_Waitany);
     CCO_CALLS_LOOK(count, array_of_requests);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Waitany);
     const int rc = next(count, array_of_requests, index, status);
     CCO_CALLS_LEAVE(Waitany, waited.of, CCO_CALLS_NO_PEER, 0);
     CCO_CALLS_ENDED(array_of_requests);
@@ -4367,7 +4367,7 @@ CCO_EXPORT int MPI_Waitsome(int incount, MPI_Request array_of_requests[], int *o
 {
     CCO_CALLS_NEXT(MPI_Waitsome);
     CCO_CALLS_LOOK(incount, array_of_requests);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Waitsome);
     const int rc = next(incount, array_of_requests, outcount, array_of_indices, array_of_statuses);
     CCO_CALLS_LEAVE(Waitsome, waited.of, CCO_CALLS_NO_PEER, 0);
     CCO_CALLS_ENDED(array_of_requests);
@@ -4380,7 +4380,7 @@ CCO_EXPORT int MPI_Win_allocate(MPI_Aint size, int disp_unit, MPI_Info info, MPI
     void *baseptr, MPI_Win *win)
 {
     CCO_CALLS_NEXT(MPI_Win_allocate);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Win_allocate);
     const int rc = next(size, disp_unit, info, comm, baseptr, win);
     CCO_CALLS_LEAVE(Win_allocate, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     return rc;
@@ -4392,7 +4392,7 @@ CCO_EXPORT int MPI_Win_allocate_c(MPI_Aint size, MPI_Aint disp_unit, MPI_Info in
     void *baseptr, MPI_Win *win)
 {
     CCO_CALLS_NEXT(MPI_Win_allocate_c);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Win_allocate);
     const int rc = next(size, disp_unit, info, comm, baseptr, win);
     CCO_CALLS_LEAVE(Win_allocate, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     return rc;
@@ -4404,7 +4404,7 @@ CCO_EXPORT int MPI_Win_allocate_shared(MPI_Aint size, int disp_unit, MPI_Info in
     void *baseptr, MPI_Win *win)
 {
     CCO_CALLS_NEXT(MPI_Win_allocate_shared);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Win_allocate_shared);
     const int rc = next(size, disp_unit, info, comm, baseptr, win);
     CCO_CALLS_LEAVE(Win_allocate_shared, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     return rc;
@@ -4416,7 +4416,7 @@ CCO_EXPORT int MPI_Win_allocate_shared_c(MPI_Aint size, MPI_Aint disp_unit, MPI_
     MPI_Comm comm, void *baseptr, MPI_Win *win)
 {
     CCO_CALLS_NEXT(MPI_Win_allocate_shared_c);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Win_allocate_shared);
     const int rc = next(size, disp_unit, info, comm, baseptr, win);
     CCO_CALLS_LEAVE(Win_allocate_shared, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     return rc;
@@ -4427,7 +4427,7 @@ CCO_EXPORT int MPI_Win_allocate_shared_c(MPI_Aint size, MPI_Aint disp_unit, MPI_
 CCO_EXPORT int MPI_Win_complete(MPI_Win win)
 {
     CCO_CALLS_NEXT(MPI_Win_complete);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Win_complete);
     const int rc = next(win);
     CCO_CALLS_LEAVE(Win_complete, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     return rc;
@@ -4439,7 +4439,7 @@ CCO_EXPORT int MPI_Win_create(void *base, MPI_Aint size, int disp_unit, MPI_Info
     MPI_Comm comm, MPI_Win *win)
 {
     CCO_CALLS_NEXT(MPI_Win_create);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Win_create);
     const int rc = next(base, size, disp_unit, info, comm, win);
     CCO_CALLS_LEAVE(Win_create, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     return rc;
@@ -4451,7 +4451,7 @@ CCO_EXPORT int MPI_Win_create_c(void *base, MPI_Aint size, MPI_Aint disp_unit, M
     MPI_Comm comm, MPI_Win *win)
 {
     CCO_CALLS_NEXT(MPI_Win_create_c);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Win_create);
     const int rc = next(base, size, disp_unit, info, comm, win);
     CCO_CALLS_LEAVE(Win_create, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     return rc;
@@ -4462,7 +4462,7 @@ CCO_EXPORT int MPI_Win_create_c(void *base, MPI_Aint size, MPI_Aint disp_unit, M
 CCO_EXPORT int MPI_Win_create_dynamic(MPI_Info info, MPI_Comm comm, MPI_Win *win)
 {
     CCO_CALLS_NEXT(MPI_Win_create_dynamic);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Win_create_dynamic);
     const int rc = next(info, comm, win);
     CCO_CALLS_LEAVE(Win_create_dynamic, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     return rc;
@@ -4473,7 +4473,7 @@ CCO_EXPORT int MPI_Win_create_dynamic(MPI_Info info, MPI_Comm comm, MPI_Win *win
 CCO_EXPORT int MPI_Win_fence(int assert, MPI_Win win)
 {
     CCO_CALLS_NEXT(MPI_Win_fence);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Win_fence);
     const int rc = next(assert, win);
     CCO_CALLS_LEAVE(Win_fence, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     return rc;
@@ -4484,7 +4484,7 @@ CCO_EXPORT int MPI_Win_fence(int assert, MPI_Win win)
 CCO_EXPORT int MPI_Win_flush(int rank, MPI_Win win)
 {
     CCO_CALLS_NEXT(MPI_Win_flush);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Win_flush);
     const int rc = next(rank, win);
     CCO_CALLS_LEAVE(Win_flush, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     return rc;
@@ -4495,7 +4495,7 @@ CCO_EXPORT int MPI_Win_flush(int rank, MPI_Win win)
 CCO_EXPORT int MPI_Win_flush_all(MPI_Win win)
 {
     CCO_CALLS_NEXT(MPI_Win_flush_all);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Win_flush_all);
     const int rc = next(win);
     CCO_CALLS_LEAVE(Win_flush_all, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     return rc;
@@ -4506,7 +4506,7 @@ CCO_EXPORT int MPI_Win_flush_all(MPI_Win win)
 CCO_EXPORT int MPI_Win_flush_local(int rank, MPI_Win win)
 {
     CCO_CALLS_NEXT(MPI_Win_flush_local);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Win_flush_local);
     const int rc = next(rank, win);
     CCO_CALLS_LEAVE(Win_flush_local, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     return rc;
@@ -4517,7 +4517,7 @@ CCO_EXPORT int MPI_Win_flush_local(int rank, MPI_Win win)
 CCO_EXPORT int MPI_Win_flush_local_all(MPI_Win win)
 {
     CCO_CALLS_NEXT(MPI_Win_flush_local_all);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Win_flush_local_all);
     const int rc = next(win);
     CCO_CALLS_LEAVE(Win_flush_local_all, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     return rc;
@@ -4528,7 +4528,7 @@ CCO_EXPORT int MPI_Win_flush_local_all(MPI_Win win)
 CCO_EXPORT int MPI_Win_free(MPI_Win *win)
 {
     CCO_CALLS_NEXT(MPI_Win_free);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Win_free);
     const int rc = next(win);
     CCO_CALLS_LEAVE(Win_free, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     return rc;
@@ -4539,7 +4539,7 @@ CCO_EXPORT int MPI_Win_free(MPI_Win *win)
 CCO_EXPORT int MPI_Win_lock(int lock_type, int rank, int assert, MPI_Win win)
 {
     CCO_CALLS_NEXT(MPI_Win_lock);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Win_lock);
     const int rc = next(lock_type, rank, assert, win);
     CCO_CALLS_LEAVE(Win_lock, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     return rc;
@@ -4550,7 +4550,7 @@ CCO_EXPORT int MPI_Win_lock(int lock_type, int rank, int assert, MPI_Win win)
 CCO_EXPORT int MPI_Win_lock_all(int assert, MPI_Win win)
 {
     CCO_CALLS_NEXT(MPI_Win_lock_all);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Win_lock_all);
     const int rc = next(assert, win);
     CCO_CALLS_LEAVE(Win_lock_all, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     return rc;
@@ -4561,7 +4561,7 @@ CCO_EXPORT int MPI_Win_lock_all(int assert, MPI_Win win)
 CCO_EXPORT int MPI_Win_post(MPI_Group group, int assert, MPI_Win win)
 {
     CCO_CALLS_NEXT(MPI_Win_post);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Win_post);
     const int rc = next(group, assert, win);
     CCO_CALLS_LEAVE(Win_post, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     return rc;
@@ -4572,7 +4572,7 @@ CCO_EXPORT int MPI_Win_post(MPI_Group group, int assert, MPI_Win win)
 CCO_EXPORT int MPI_Win_set_info(MPI_Win win, MPI_Info info)
 {
     CCO_CALLS_NEXT(MPI_Win_set_info);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Win_set_info);
     const int rc = next(win, info);
     CCO_CALLS_LEAVE(Win_set_info, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     return rc;
@@ -4583,7 +4583,7 @@ CCO_EXPORT int MPI_Win_set_info(MPI_Win win, MPI_Info info)
 CCO_EXPORT int MPI_Win_start(MPI_Group group, int assert, MPI_Win win)
 {
     CCO_CALLS_NEXT(MPI_Win_start);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Win_start);
     const int rc = next(group, assert, win);
     CCO_CALLS_LEAVE(Win_start, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     return rc;
@@ -4594,7 +4594,7 @@ CCO_EXPORT int MPI_Win_start(MPI_Group group, int assert, MPI_Win win)
 CCO_EXPORT int MPI_Win_sync(MPI_Win win)
 {
     CCO_CALLS_NEXT(MPI_Win_sync);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Win_sync);
     const int rc = next(win);
     CCO_CALLS_LEAVE(Win_sync, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     return rc;
@@ -4605,7 +4605,7 @@ CCO_EXPORT int MPI_Win_sync(MPI_Win win)
 CCO_EXPORT int MPI_Win_test(MPI_Win win, int *flag)
 {
     CCO_CALLS_NEXT(MPI_Win_test);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Win_test);
     const int rc = next(win, flag);
     CCO_CALLS_LEAVE(Win_test, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     return rc;
@@ -4616,7 +4616,7 @@ CCO_EXPORT int MPI_Win_test(MPI_Win win, int *flag)
 CCO_EXPORT int MPI_Win_unlock(int rank, MPI_Win win)
 {
     CCO_CALLS_NEXT(MPI_Win_unlock);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Win_unlock);
     const int rc = next(rank, win);
     CCO_CALLS_LEAVE(Win_unlock, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     return rc;
@@ -4627,7 +4627,7 @@ CCO_EXPORT int MPI_Win_unlock(int rank, MPI_Win win)
 CCO_EXPORT int MPI_Win_unlock_all(MPI_Win win)
 {
     CCO_CALLS_NEXT(MPI_Win_unlock_all);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Win_unlock_all);
     const int rc = next(win);
     CCO_CALLS_LEAVE(Win_unlock_all, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     return rc;
@@ -4638,7 +4638,7 @@ CCO_EXPORT int MPI_Win_unlock_all(MPI_Win win)
 CCO_EXPORT int MPI_Win_wait(MPI_Win win)
 {
     CCO_CALLS_NEXT(MPI_Win_wait);
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Win_wait);
     const int rc = next(win);
     CCO_CALLS_LEAVE(Win_wait, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     return rc;

@@ -53,4 +53,7 @@ typedef enum cco_calls_distance {
 #define CCO_CALLS_HIDDEN __attribute__((visibility("hidden")))
 #define CCO_CALLS_OWN CCO_CALLS_HIDDEN __attribute__((tls_model("initial-exec")))
 
+/* MPI_x of each function. */
+extern const char *const cco_calls_names[] CCO_CALLS_HIDDEN;
+
 #endif

@@ -12,7 +12,7 @@
 
 #include "calls/python.h"
 
-bool cco_calls_on = true;
+bool cco_calls_on = true, cco_calls_watched;
 _Thread_local cco_calls_thread *cco_calls_mine CCO_CALLS_OWN;
 _Thread_local const char *cco_calls_frame CCO_CALLS_OWN;
 
@@ -144,6 +144,8 @@ void cco_calls_leave(uint64_t start, uint64_t end, cco_calls_key key, uint64_t b
     cco_calls_thread *t = cco_calls_mine;
     if (__builtin_expect(t == NULL, 0) && (t = calls_my_table()) == NULL)
         return;
+    if (__builtin_expect(t->outermost.version & 1, 0))
+        __atomic_store_n(&t->outermost.version, t->outermost.version + 1, __ATOMIC_RELEASE);
     cco_calls_entry *e = calls_place(t, &key);
     if (__builtin_expect(e->calls == 0, 0))
         e = calls_add(t, key);
@@ -185,10 +187,28 @@ uint64_t cco_calls_bytes(MPI_Count count, MPI_Datatype type)
     return (uint64_t)count * size;
 }
 
+cco_calls_thread *cco_calls_own_thread(void)
+{
+    return cco_calls_mine != NULL ? cco_calls_mine : calls_my_table();
+}
+
+void cco_calls_open(cco_calls_function function, const void *site)
+{
+    cco_calls_thread *t = cco_calls_own_thread();
+    if (t == NULL)
+        return;
+    cco_outermost *o = &t->outermost;
+    if (cco_calls_python)
+        site = cco_calls_python_site(site);
+    __atomic_store_n(&o->site, site, __ATOMIC_RELAXED);
+    __atomic_store_n(&o->call, &cco_calls_names[function][4], __ATOMIC_RELAXED);
+    __atomic_store_n(&o->version, o->version | 1, __ATOMIC_RELEASE);
+}
+
 /* The thread that comes here is the main one. */
 void cco_calls_main(void)
 {
-    cco_calls_thread *t = cco_calls_mine != NULL ? cco_calls_mine : calls_my_table();
+    cco_calls_thread *t = cco_calls_own_thread();
     if (t != NULL)
         t->main = true;
 }

@@ -8,6 +8,7 @@
 
 #include "calls/calls.h"
 #include "base/clock.h"
+#include "hang/whereabouts.h"
 
 /* Calls that are counted together. */
 typedef struct cco_calls_key {
@@ -29,25 +30,32 @@ typedef struct cco_calls_thread {
     MPI_Datatype type; /* the last one of the standard's own, and its size */
     uint64_t type_size;
     uint32_t mask, used;
+    cco_outermost outermost;  /* written while cco_calls_watched */
     cco_calls_entry *entries; /* empty where `calls` is 0 */
 } cco_calls_thread;
 
-/* Whether calls are counted. */
-extern bool cco_calls_on CCO_CALLS_HIDDEN;
+/* Whether calls are counted; whether a roll-call asks which one each thread is in. */
+extern bool cco_calls_on CCO_CALLS_HIDDEN, cco_calls_watched CCO_CALLS_HIDDEN;
 
 /* The table of this thread; NULL: it has none yet.  Where its outermost counted call has its frame;
  * NULL outside of one. */
 extern _Thread_local cco_calls_thread *cco_calls_mine CCO_CALLS_OWN;
 extern _Thread_local const char *cco_calls_frame CCO_CALLS_OWN;
 
+/* This thread enters a call, for a roll-call. */
+void cco_calls_open(cco_calls_function function, const void *site);
+
 /* Begins a call; 0 if it is not counted.  An error handler may leave a call by longjmp: a call that
  * is not deeper in the stack than one that has not come back is no part of it. */
-static inline uint64_t cco_calls_enter(const char *frame)
+static inline uint64_t cco_calls_enter(cco_calls_function function, const void *site,
+                                       const char *frame)
 {
     if (!__atomic_load_n(&cco_calls_on, __ATOMIC_RELAXED) ||
         (cco_calls_frame != NULL && frame < cco_calls_frame))
         return 0;
     cco_calls_frame = frame;
+    if (__builtin_expect(__atomic_load_n(&cco_calls_watched, __ATOMIC_RELAXED), 0))
+        cco_calls_open(function, site);
     return cco_ticks();
 }
 
@@ -56,6 +64,9 @@ void cco_calls_leave(uint64_t start, uint64_t end, cco_calls_key key, uint64_t b
 
 /* The bytes of `count` elements; 0 of what is no datatype. */
 uint64_t cco_calls_bytes(MPI_Count count, MPI_Datatype type);
+
+/* The table of this thread; NULL: no memory. */
+cco_calls_thread *cco_calls_own_thread(void);
 
 /* All tables, the last one first. */
 const cco_calls_thread *cco_calls_threads(void);

@@ -28,6 +28,8 @@ void cco_calls_finalize(const void *site, const char *frame)
     process.finalizes = cco_ticks();
     process.finalized_at = site;
     cco_calls_frame = frame;
+    if (cco_calls_watched)
+        cco_calls_open(CCO_CALLS_Finalize, site);
 }
 
 void cco_calls_control(int level)
@@ -59,7 +61,7 @@ CCO_EXPORT int MPI_Init(int *argc, char ***argv)
 {
     CCO_CALLS_NEXT(MPI_Init);
     cco_calls_init();
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Init);
     const int rc = next(argc, argv);
     CCO_CALLS_LEAVE(Init, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     return rc;
@@ -69,7 +71,7 @@ CCO_EXPORT int MPI_Init_thread(int *argc, char ***argv, int required, int *provi
 {
     CCO_CALLS_NEXT(MPI_Init_thread);
     cco_calls_init();
-    CCO_CALLS_ENTER;
+    CCO_CALLS_ENTER(Init_thread);
     const int rc = next(argc, argv, required, provided);
     CCO_CALLS_LEAVE(Init_thread, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     return rc;

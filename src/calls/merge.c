@@ -6,28 +6,19 @@
  * and an offset in it, which all ranks have alike.  The list travels as one piece: a head, modules,
  * rows, nodes. */
 #define _GNU_SOURCE
-#include <link.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "calls/count.h"
 #include "calls/job.h"
+#include "calls/module.h"
 #include "calls/next.h"
 #include "calls/places.h"
-#include "calls/python.h"
 #include "calls/useful.h"
 #include "profile/profile_merge.h"
 
-enum { PATH = 1024, FUNCTION = 64, ID = 20, NO_MODULE = -1 };
-
-/* A file that the loader has mapped, or a function of a Python file; the offsets in the latter are
- * line numbers. */
-typedef struct module {
-    char path[PATH], function[FUNCTION];
-    uint8_t id[ID];
-    uint32_t id_bytes; /* 0: it has none */
-} module;
+enum { NO_MODULE = -1 };
+typedef cco_calls_module module;
 
 typedef struct row {
     uint64_t offset;
@@ -109,7 +100,8 @@ static bool calls_same_module(const module *a, const module *b)
 {
     if (a->id_bytes != b->id_bytes || strcmp(a->function, b->function) != 0)
         return false;
-    return a->id_bytes > 0 ? memcmp(a->id, b->id, ID) == 0 : strcmp(a->path, b->path) == 0;
+    return a->id_bytes > 0 ? memcmp(a->id, b->id, sizeof a->id) == 0
+                           : strcmp(a->path, b->path) == 0;
 }
 
 /* Its number; NO_MODULE where memory runs out. */
@@ -134,70 +126,12 @@ static bool calls_rows_room(int more)
     return list != NULL;
 }
 
-/* The module that an address is in. */
-typedef struct sought {
-    uintptr_t address, base;
-    module found;
-    bool is_there;
-} sought;
-
-static void calls_read_id(const struct dl_phdr_info *info, const ElfW(Phdr) * note, module *m)
-{
-    const char *at = (const char *)(info->dlpi_addr + note->p_vaddr), *end = at + note->p_memsz;
-    while (at + sizeof(ElfW(Nhdr)) <= end) {
-        const ElfW(Nhdr) *n = (const void *)at;
-        const char *name = at + sizeof *n, *data = name + ((n->n_namesz + 3u) & ~3u);
-        if (n->n_type == NT_GNU_BUILD_ID && n->n_namesz == 4 && memcmp(name, "GNU", 4) == 0) {
-            m->id_bytes = n->n_descsz < ID ? n->n_descsz : ID;
-            memcpy(m->id, data, m->id_bytes);
-            return;
-        }
-        at = data + ((n->n_descsz + 3u) & ~3u);
-    }
-}
-
-static int calls_seek(struct dl_phdr_info *info, size_t size, void *what)
-{
-    sought *s = what;
-    (void)size;
-    for (int i = 0; i < info->dlpi_phnum && !s->is_there; i++) {
-        const ElfW(Phdr) *p = &info->dlpi_phdr[i];
-        const uintptr_t from = info->dlpi_addr + p->p_vaddr;
-        s->is_there = p->p_type == PT_LOAD && s->address >= from && s->address - from < p->p_memsz;
-    }
-    if (!s->is_there)
-        return 0;
-    s->base = info->dlpi_addr;
-    if (info->dlpi_name[0] != '\0')
-        strncpy(s->found.path, info->dlpi_name, PATH - 1);
-    else if (readlink("/proc/self/exe", s->found.path, PATH - 1) < 0)
-        s->found.path[0] = '\0';
-    for (int i = 0; i < info->dlpi_phnum; i++)
-        if (info->dlpi_phdr[i].p_type == PT_NOTE && s->found.id_bytes == 0)
-            calls_read_id(info, &info->dlpi_phdr[i], &s->found);
-    return 1;
-}
-
-static void calls_place_line(row *r, const cco_calls_line *line)
-{
-    module m = {.id_bytes = 0};
-    strncpy(m.path, line->path, PATH - 1);
-    snprintf(m.function, FUNCTION, "%s", line->function);
-    r->module = calls_module(&m);
-    r->offset = line->shown > 0 ? (uint64_t)line->shown : 0;
-}
-
 static void calls_place_site(row *r, const void *site)
 {
-    if (cco_calls_line_of(site) != NULL) {
-        calls_place_line(r, cco_calls_line_of(site));
-        return;
-    }
-    sought s = {.address = (uintptr_t)site};
-    r->module = NO_MODULE;
-    if (site != NULL && dl_iterate_phdr(calls_seek, &s) != 0)
-        r->module = calls_module(&s.found);
-    r->offset = r->module != NO_MODULE ? (uintptr_t)site - s.base : 0;
+    module m;
+    r->module = cco_calls_module_of(site, &m, &r->offset) ? calls_module(&m) : NO_MODULE;
+    if (r->module == NO_MODULE)
+        r->offset = 0;
 }
 
 static void calls_add_thread(const cco_calls_thread *t, double tick_us)
@@ -316,11 +250,6 @@ static bool calls_take(void *unused, void *theirs, size_t bytes)
     return true;
 }
 
-static const char *const names[] = {
-#define CCO_CALLS_FUNCTION(name, part) "MPI_" #name,
-#include "calls/functions.inc"
-#undef CCO_CALLS_FUNCTION
-};
 static const char *const parts[] = {
 #define CCO_CALLS_FUNCTION(name, part) part,
 #include "calls/functions.inc"
@@ -353,7 +282,7 @@ static void calls_put_row(FILE *file, const row *r)
     fprintf(file,
             "\n  {\"call\": \"%s\", \"part\": \"%s\", \"requests\": \"%s\", \"distance\": %s,"
             " \"main_thread\": %s, \"site\": ",
-            names[r->function], parts[r->function], kinds[r->of], distances[r->distance],
+            cco_calls_names[r->function], parts[r->function], kinds[r->of], distances[r->distance],
             r->main ? "true" : "false");
     if (r->module == NO_MODULE)
         fprintf(file, "null");
@@ -380,7 +309,7 @@ static void calls_put(FILE *file, void (*put_string)(FILE *, const char *))
         calls_put_module(file, &all.modules[i], put_string);
     }
     fprintf(file, "],\n \"ahead\": ");
-    cco_calls_put_ahead(file, put_string, names, CCO_CALLS_FUNCTIONS);
+    cco_calls_put_ahead(file, put_string, cco_calls_names, CCO_CALLS_FUNCTIONS);
     fprintf(file, ",\n \"list\": [");
     for (int i = 0; i < all.sum.rows; i++) {
         fprintf(file, i > 0 ? "," : "");

@@ -19,7 +19,9 @@
     __builtin_memcpy(&next, &cco_there, sizeof next)
 
 /* `start`: 0 where the call is not counted.  Taken in the wrapper, which has the frame. */
-#define CCO_CALLS_ENTER const uint64_t start = cco_calls_enter(__builtin_frame_address(0))
+#define CCO_CALLS_ENTER(x)                                                                         \
+    const uint64_t start = cco_calls_enter(CCO_CALLS_##x, __builtin_return_address(0),             \
+                                           __builtin_frame_address(0))
 
 /* What a call that failed has in its arguments is not looked at. */
 #define CCO_CALLS_LEAVE(x, of, distance, bytes)                                                    \

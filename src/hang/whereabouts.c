@@ -15,11 +15,13 @@ typedef struct slot {
     uint64_t version;
     uint64_t now[WORDS], begun[WORDS];
     cco_where_step step;
+    const cco_outermost *outermost; /* NULL: nobody sees it */
     bool taken;
 } __attribute__((aligned(64))) slot;
 
 bool cco_where_wanted;
 
+static const cco_ahead *ahead; /* NULL: there is none */
 static slot slots[CCO_WHERE_THREADS];
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_key_t ends; /* of threads */
@@ -51,6 +53,7 @@ static slot *whereabouts_take(void)
             mine = &slots[i];
             memset(mine, 0, sizeof *mine);
             mine->step = nowhere;
+            mine->outermost = ahead != NULL ? ahead->here() : NULL;
             __atomic_store_n(&mine->taken, true, __ATOMIC_RELEASE);
         }
     pthread_mutex_unlock(&lock);
@@ -66,11 +69,14 @@ static inline slot *whereabouts_own(void)
     return mine != NULL ? mine : whereabouts_take();
 }
 
-void cco_where_begin(void)
+void cco_where_begin(const cco_ahead *library)
 {
+    ahead = library;
     if (!has_key)
         has_key = pthread_key_create(&ends, whereabouts_give_back) == 0;
     __atomic_store_n(&cco_where_wanted, true, __ATOMIC_RELEASE);
+    if (ahead != NULL && mine == NULL) /* this thread may come to no call that writes a stay */
+        whereabouts_take();
 }
 
 void cco_where_end(void)
@@ -163,6 +169,26 @@ void cco_where_wait(const cco_where_step *step)
         put_step(s, step);
 }
 
+/* A call that writes no stay counts as one; its version differs from those of stays. */
+static void whereabouts_add_outermost(const cco_outermost *o, cco_where *where)
+{
+    const uint64_t version = __atomic_load_n(&o->version, __ATOMIC_ACQUIRE);
+    const char *call = __atomic_load_n(&o->call, __ATOMIC_ACQUIRE);
+    where->seen = true;
+    where->site = __atomic_load_n(&o->site, __ATOMIC_RELAXED);
+    if (call == NULL || where->now.inside ||
+        (version % 2 == 0 && where->now.call != NULL && strcmp(call, where->now.call) == 0))
+        return;
+    where->now = cco_open_call_of(CCO_STAY_OTHER, call, NULL);
+    where->now.inside = version % 2;
+    where->version = version | (uint64_t)1 << 63;
+}
+
+size_t cco_where_tell(const void *site, char *text, size_t room)
+{
+    return ahead != NULL && site != NULL ? ahead->tell(site, text, room) : 0;
+}
+
 /* Reads all at one moment: the thread may write meanwhile, and then it is read again. */
 bool cco_where_read(int k, cco_where *where)
 {
@@ -186,6 +212,10 @@ bool cco_where_read(int k, cco_where *where)
         if (where->version % 2 == 0 && where->version == after) {
             memcpy(&where->now, now, sizeof now);
             memcpy(&where->begun, begun, sizeof begun);
+            where->seen = false;
+            where->site = NULL;
+            if (s->outermost != NULL)
+                whereabouts_add_outermost(s->outermost, where);
             return true;
         }
     }

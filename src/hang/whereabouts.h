@@ -9,6 +9,7 @@
 #define CCO_WHEREABOUTS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct cco_where_comm; /* observe/where_comm.h */
@@ -20,7 +21,8 @@ typedef enum cco_open_call_kind {
     CCO_STAY_BEGUN,      /* a collective that was begun: only as the last of them */
     CCO_STAY_MESSAGE,    /* a send, a receive, a probe */
     CCO_STAY_REQUESTS,   /* waits for requests, or for a window */
-    CCO_STAY_FINALIZE
+    CCO_STAY_FINALIZE,
+    CCO_STAY_OTHER /* a call of which only cco_outermost knows */
 } cco_open_call_kind;
 
 enum {
@@ -65,11 +67,29 @@ typedef struct cco_where_step {
     int64_t ranks;         /* among whom `peer` counts; 0: those of the communicator */
 } cco_where_step;
 
+/* The call that a thread is in as a library ahead of crestacoll sees it (src/calls): any function,
+ * and the place in the program, neither of which entries of ours know.  It stays where it is. */
+typedef struct cco_outermost {
+    uint64_t version; /* odd: the thread is in the call, else that is its last one */
+    const char *call; /* its name, without MPI_; a constant; NULL: there was none */
+    const void *site; /* the place */
+} cco_outermost;
+
+/* What that library exports under the name CCO_AHEAD. */
+typedef struct cco_ahead {
+    cco_outermost *(*here)(void); /* that of this thread, which is written from now on; NULL: no
+                                   * memory */
+    size_t (*tell)(const void *site, char *text, size_t room); /* fields of an answer; 0: none */
+} cco_ahead;
+#define CCO_AHEAD "cresta_ahead"
+
 /* All that is known of a thread. */
 typedef struct cco_where {
     uint64_t version; /* another one for each stay */
     cco_open_call now, begun;
     cco_where_step step;
+    bool seen;        /* by a library ahead: a thread that is in no call is in none of the MPI */
+    const void *site; /* of the call; NULL: not known */
 } cco_where;
 
 extern bool cco_where_wanted __attribute__((visibility("hidden"))); /* use the function */
@@ -79,8 +99,8 @@ static inline bool cco_where_on(void)
     return __builtin_expect(__atomic_load_n(&cco_where_wanted, __ATOMIC_RELAXED), 0);
 }
 
-/* Begins and ends all this; no other thread makes calls. */
-void cco_where_begin(void);
+/* Begins and ends all this; no other thread makes calls.  `library`: NULL if there is none. */
+void cco_where_begin(const cco_ahead *library);
 void cco_where_end(void);
 
 /* The following return at once where it is off. */
@@ -93,6 +113,10 @@ void cco_where_impl(const char *impl);
 
 /* This thread is about to wait. */
 void cco_where_wait(const cco_where_step *step);
+
+/* Where in the program a site is, as fields of an answer; returns the characters, 0 if that is not
+ * known. */
+size_t cco_where_tell(const void *site, char *text, size_t room);
 
 /* What is known of the k-th thread that made calls; false if there is none, or if it changes faster
  * than one can read. */

@@ -41,10 +41,10 @@ static void add_escaped(text *t, const char *name, const char *value)
 }
 
 static const char *const kinds[] = {
-    [CCO_STAY_NONE] = "none",        [CCO_STAY_COLLECTIVE] = "collective",
-    [CCO_STAY_SET_UP] = "set-up",    [CCO_STAY_BEGUN] = "begun",
-    [CCO_STAY_MESSAGE] = "message",  [CCO_STAY_REQUESTS] = "requests",
-    [CCO_STAY_FINALIZE] = "finalize"};
+    [CCO_STAY_NONE] = "none",         [CCO_STAY_COLLECTIVE] = "collective",
+    [CCO_STAY_SET_UP] = "set-up",     [CCO_STAY_BEGUN] = "begun",
+    [CCO_STAY_MESSAGE] = "message",   [CCO_STAY_REQUESTS] = "requests",
+    [CCO_STAY_FINALIZE] = "finalize", [CCO_STAY_OTHER] = "other"};
 
 /* What comes before the name of a call; calls of crestacoll have their whole name. */
 static const char *answer_format_prefix_of(const char *call)
@@ -115,6 +115,9 @@ static void add_thread(text *t, const cco_where *w)
         answer_format_add(t, "\twaits_for=%lld", (long long)w->step.peer);
     if (w->begun.kind == CCO_STAY_BEGUN)
         add_stay(t, &w->begun, "begun_");
+    if (w->seen)
+        answer_format_add(t, "\tseen=1");
+    t->used += cco_where_tell(w->site, t->at + t->used, t->room - t->used);
     answer_format_add(t, "\n");
 }
 

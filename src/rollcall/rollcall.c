@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include "rollcall/rollcall.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
@@ -375,7 +376,7 @@ static void rollcall_begin(bool together)
         rollcall_drop(&caller.listener);
         return;
     }
-    cco_where_begin();
+    cco_where_begin(dlsym(RTLD_DEFAULT, CCO_AHEAD));
     cco_observe_switch(&cco_observer_where, 1);
     if (who.rank >= 0)
         cco_where_comm_of_handle(MPI_COMM_WORLD);

@@ -43,6 +43,17 @@ def messages(screen):
     _say(screen, *map(outside, range(3)), _message(3, "any"))
 
 
+def places(screen):
+    """Lines of the program are known, and all calls of the MPI are seen."""
+    at = "\tseen=1\tmodule=/a/step.py\tfunction=step\toffset="
+    computes = there(3, f"inside=0\tkind=collective\tcall=MPI_Bcast\tnumber=6\t{WORLD}{at}1")
+    _say(screen, *(collective(r, more=f"{at}12") for r in range(3)), computes)
+    window = f"inside=1\tkind=other\tcall=MPI_Win_create{at}14"
+    ranks = [there(r, window, size=3) for r in range(2)]
+    _say(screen, *ranks, there(2, "inside=0\tseen=1", size=3))
+    _say(screen, ranks[0])
+
+
 def one_rank(screen):
     """A job of one rank."""
     _say(screen, there(0, size=1))

@@ -59,6 +59,16 @@ static void late(void)
     CALL(Barrier)(MPI_COMM_WORLD);
 }
 
+/* A call that no entry of crestacoll's has. */
+static void window(void)
+{
+    MPI_Win win;
+    while (differs)
+        pause();
+    MPI_Win_create(in, MANY, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &win);
+    MPI_Win_free(&win);
+}
+
 static void receive(void)
 {
     if (differs)
@@ -301,6 +311,7 @@ static const struct {
              {"root", root},
              {"communicator", communicator},
              {"late", late},
+             {"window", window},
              {"receive", receive},
              {"circle", circle},
              {"request", request},

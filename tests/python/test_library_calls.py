@@ -14,6 +14,7 @@ import api_runs
 import pytest
 from conftest import ROOT
 from crestacoll import efficiency, mpitime, profiles, schemas, sites
+from crestacoll.rollcall import listen
 from library_runs import AS_ROOT, cached, each_build, good, run
 
 TABLE = ROOT / "api" / "mpi_calls.def"
@@ -356,6 +357,33 @@ def test_lines_of_python(build, tmp_path):
         ("MPI_Iprobe", "program.py:17 look", True): 600,
         ("MPI_Iprobe", "program.py:17 look", False): 1200,
     }
+
+HANGS = """\
+from mpi4py import MPI
+
+
+def meet():
+    MPI.COMM_WORLD.Barrier()
+
+
+if MPI.COMM_WORLD.rank == 0:
+    meet()
+MPI.COMM_WORLD.recv(source=0, tag=7)
+"""
+
+
+def test_lines_of_python_that_hang(build, tmp_path):
+    script, said = tmp_path / "program.py", ""
+    script.write_text(HANGS)
+    places = ("program.py:5 meet", "program.py:10 <module>")
+    for seconds in (1, 20, 100):  # both ranks have to come there
+        command = [ROOT / "bin" / "crestacoll", "run", "--watchdog", f"{seconds}:end", "--"]
+        done = api_runs.launch(build, tmp_path, script, before=command)
+        said = done.stderr
+        if all(f", at {place}" in said for place in places):
+            break
+    assert done.returncode == listen.ENDED and all(f", at {p}" in said for p in places), said
+
 
 
 @each_build

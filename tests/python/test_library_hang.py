@@ -8,11 +8,13 @@ where it has to come.
 import contextlib
 import json
 import os
+import re
 import signal
 import socket
 import subprocess
 import threading
 import time
+from pathlib import Path
 
 import pytest
 from conftest import giving_way
@@ -117,11 +119,31 @@ CASES = {
     "root": (2, ("root 0", "root 1"), [0, 1], "root 1"),
     "communicator": (3, ("in MPI_Barrier, call 2",) * 2 + ("'row'",), [2], "another communicator"),
     "late": (3, ("in MPI_Barrier, call 2",) * 2 + ("computing",), [2], "has not arrived there"),
+    "window": (3, ("in MPI_Win_create, at hangs.c",) * 2 + ("in no call of the MPI",), [2],
+               "ranks 0-1 are in MPI_Win_create, at hangs.c"),
     "receive": (3, ("in MPI_Barrier, call 2",) * 2 + ("from rank 0, tag 7",), [2], "MPI_Recv"),
     "circle": (2, ("in MPI_Recv", "in MPI_Recv"), [0, 1], "0 -> 1 -> 0"),
     "finalize": (2, ("in MPI_Barrier, call 2", "MPI_Finalize"), [1], "MPI_Finalize"),
     "begun": (3, ("began: MPI_Ibarrier, call 2",) * 2 + ("in MPI_Wait",), [2], "has not begun it"),
 }
+
+
+# The lines of tests/mpi/hangs.c at which ranks hang.
+LINES = {
+    "collective": ("CALL(Reduce)", "CALL(Bcast)"),
+    "window": ("MPI_Win_create(",) * 2,
+    "circle": ("MPI_Recv(",) * 2,
+    "begun": ("MPI_Wait(",) * 3,
+}
+
+
+def at_lines(data, file, lines):
+    """The sites of ranks 0, 1, ... are at lines with these words."""
+    text = (ROOT / "tests" / file).read_text().splitlines()
+    for rank, words in zip(data["ranks"], lines, strict=False):
+        number = re.match(rf"{Path(file).name}:(\d+) \w", rank["site"])
+        assert number and words in text[int(number[1]) - 1], rank
+        assert f", at {rank['site']}" in rank["place"], rank
 
 
 def run_words(options, words):
@@ -136,6 +158,7 @@ def test_preloaded(build, tmp_path, case):
         data = ask(process.pid, there(*places))
     assert odd(data) == differs and words in data["sentence"], data
     assert data["hint"]
+    at_lines(data, "mpi/hangs.c", LINES.get(case, ()))
 
 
 @pytest.mark.parametrize("case", ["root", "late", "circle"])
@@ -160,6 +183,10 @@ def test_linked_and_fortran(build, tmp_path, way):
     with started(command, tmp_path) as process:
         data = ask(process.pid, there(*places))
     assert odd(data) == differs and words in data["sentence"], data
+    if way == "linked":
+        at_lines(data, "mpi/hangs.c", LINES["collective"])
+    else:
+        at_lines(data, "fortran/hangs.F90", ("call MPI_Reduce", "call MPI_Bcast"))
 
 
 @pytest.mark.parametrize("rules", ["*=p2p", "*=shm"])

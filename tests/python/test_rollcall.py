@@ -91,6 +91,15 @@ def test_a_rank_that_nobody_heard_of():
     assert "rank 3 has never answered" in verdict.verdict(ranks).sentence
 
 
+def test_other_calls_of_the_mpi():
+    """The function is known, and nothing more: windows, files, communicators."""
+    creates = "inside=1\tkind=other\tcall=MPI_Win_create\tseen=1"
+    text, odd = sentence(there(0, creates), there(1, creates), there(2, "inside=0\tseen=1"))
+    assert odd == [2] and text.startswith("ranks 0-1 are in MPI_Win_create; rank 2 is "), text
+    text, odd = sentence(there(0, creates), there(1, creates))
+    assert odd == [] and text == "ranks 0-1 are in MPI_Win_create", text
+
+
 def test_a_communicator_that_is_whole_waits_for_nobody():
     """The row of ranks 0 and 2 is complete; that of 1 and 3 lacks a rank."""
     column = ROW.replace("0,2", "1,3").replace("2.0", "2.1").replace("=row", "=other")

@@ -9,9 +9,12 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "calls/calls.c"
 #include "calls/count.c"
 #include "calls/merge.c"
+#include "calls/module.c"
 #include "calls/next.c"
+#include "calls/outermost.c"
 #include "calls/python.c"
 #include "calls/requests.c"
 #include "calls/useful.c"
@@ -60,7 +63,7 @@ static void many_sites(void)
 /* As a wrapper; true if it counts. */
 __attribute__((noinline)) static bool wrapped(bool (*inside)(void))
 {
-    const uint64_t start = cco_calls_enter(__builtin_frame_address(0));
+    const uint64_t start = cco_calls_enter(CCO_CALLS_Barrier, wrapped, __builtin_frame_address(0));
     if (inside != NULL && !inside())
         return false;
     if (start != 0)
@@ -89,6 +92,32 @@ static void calls_in_calls(void)
     cco_calls_on = false;
     CHECK(!wrapped(NULL), "a call counts while nothing does");
     cco_calls_on = true;
+}
+
+static cco_outermost *seen;
+
+/* Whether a roll-call finds the outer call in a call that is inside it. */
+static bool is_seen(void)
+{
+    return !wrapped(NULL) && seen->version % 2 == 1 && strcmp(seen->call, "Barrier") == 0 &&
+           seen->site == (const void *)wrapped;
+}
+
+static void what_a_roll_call_sees(void)
+{
+    char text[8192] = "";
+    CHECK(wrapped(NULL) && !cco_calls_watched, "nobody asks");
+    seen = cresta_ahead.here();
+    CHECK(seen->version == 0 && seen->call == NULL, "no call was seen");
+    CHECK(wrapped(is_seen), "it is in the call");
+    const uint64_t version = seen->version;
+    CHECK(version % 2 == 0 && strcmp(seen->call, "Barrier") == 0, "that was the last call");
+    CHECK(wrapped(is_seen) && seen->version > version, "the next call is another one");
+    const size_t length = cresta_ahead.tell(seen->site, text, sizeof text);
+    CHECK(length == strlen(text) && strncmp(text, "\tmodule=/", 9) == 0, "%s", text);
+    CHECK(strstr(text, "\toffset=") != NULL, "%s", text);
+    CHECK(cresta_ahead.tell(&text, text, sizeof text) == 0, "a place that is in no file");
+    cco_calls_watched = false;
 }
 
 static void *thread_calls(void *unused)
@@ -218,8 +247,8 @@ static void two_ranks(void)
     char *theirs = malloc(bytes);
     CHECK(given != NULL && theirs != NULL, "a list is given");
     memcpy(theirs, given, bytes);
-    memset(all.modules[0].id, 7, ID); /* this rank has another file, the other one this */
-    all.modules[0].id_bytes = ID;
+    all.modules[0].id_bytes = sizeof all.modules[0].id; /* here is another file, there this one */
+    memset(all.modules[0].id, 7, sizeof all.modules[0].id);
     const int rows_before = all.sum.rows;
     const uint64_t calls = all.rows[rows_before - 1].calls;
     CHECK(calls_take(NULL, theirs, bytes), "a list is taken");
@@ -291,6 +320,7 @@ int main(void)
 {
     many_sites();
     calls_in_calls();
+    what_a_roll_call_sees();
     threads_that_end();
     kinds_of_requests();
     two_ranks();

@@ -166,8 +166,8 @@ def command(
         given = {"CRESTA_PROFILE": profile, "CRESTA_IO": io_to}
         runfiles.keep_inputs(click.get_current_context(), settings, given)
         reported = runfiles.to_report(settings, folder) if show_report else None
-        settings = default_choice(settings)
-        settings |= listen.asked(**watchdog)
+        settings = default_choice(settings) | listen.asked(**watchdog)
+        job.watched = listen.settings(settings) is not None
         with listen.watching({} if dry_run else settings, folder, job.addresses) as watch:
             words, environment = job.with_settings(settings, say=True)
             if dry_run:
@@ -239,6 +239,7 @@ class Job:
     """
 
     def __init__(self, words, mpi):
+        self.watched = False  # for a roll-call
         self.command = launcher.parse(words)
         if shutil.which(self.command.words[0]) is None:
             raise Problem(f"{self.command.words[0]}: command not found", NOT_FOUND)
@@ -305,9 +306,12 @@ class Job:
         return next((w for w in (installed.fit(path).why for path in self.libraries) if w), None)
 
     def counters(self, settings):
-        """What is preloaded besides where a profile is asked for: it counts every call."""
+        """What is preloaded besides where a profile or a roll-call is asked for: it sees every
+        call.
+        """
         library = self.build.preload.with_name("libcrestacoll-calls.so")
-        return [str(library)] if "CRESTA_PROFILE" in settings and library.exists() else []
+        wanted = self.watched or "CRESTA_PROFILE" in settings
+        return [str(library)] if wanted and library.exists() else []
 
     def preloaded(self, settings=()):
         """The preload library. An interpreter loads its MPI later and for itself alone (mpi4py):

@@ -55,6 +55,12 @@ class Thread:
     round: int | None
     rounds: int | None
     waits_for: int | None
+    all_seen: bool = False  # outside of a call, it is in none of the MPI
+    module: str | None = None  # the file in which it calls, at an offset; a line of Python
+    function: str | None = None  # of Python
+    build_id: str | None = None
+    offset: int = 0
+    place: str = ""  # 'solver.c:120 step', once that was looked up
 
 
 @dataclass
@@ -119,6 +125,11 @@ def thread(line):
         round=number(values.get("round")),
         rounds=number(values.get("rounds")),
         waits_for=number(values.get("waits_for")),
+        all_seen=values.get("seen") == "1",
+        module=values.get("module"),
+        function=values.get("function") or None,
+        build_id=values.get("build_id") or None,
+        offset=number(values.get("offset"), 0),
     )
 
 

@@ -3,7 +3,7 @@
 
 import re
 
-from crestacoll.rollcall import verdict, words
+from crestacoll.rollcall import places, verdict, words
 from crestacoll.rollcall.records import Process
 from crestacoll.ui import counted, visible
 
@@ -12,7 +12,10 @@ PART = re.compile(r"; (?=ranks? )")  # of a sentence: a line of its own
 
 
 def with_missing(processes):
-    """The processes, and the ranks of their MPI_COMM_WORLD that are not among them."""
+    """The processes, and the ranks of their MPI_COMM_WORLD that are not among them; the places of
+    their calls are looked up.
+    """
+    places.find(processes)
     worlds = {}
     for p in processes:
         if p.rank >= 0:
@@ -29,14 +32,14 @@ def with_missing(processes):
 def text(processes, why):
     """Lines for people; why: what made somebody ask."""
     processes = with_missing(processes)
-    places = {}
+    found = {}
     for p in processes:
-        places.setdefault(words.place(p), []).append(p)
+        found.setdefault(words.place(p), []).append(p)
     lines = [f"crestacoll: roll-call of {counted(len(processes), 'rank')}: {why}"]
-    for place, ranks in list(places.items())[:SHOWN]:
-        lines.append(f"    {words.who(ranks)}: {place}")
-    if len(places) > SHOWN:
-        lines.append(f"    and {len(places) - SHOWN} other places")
+    for place, ranks in list(found.items())[:SHOWN]:
+        lines.append(f"    {words.who(ranks)}: {words.of_all(ranks, place)}")
+    if len(found) > SHOWN:
+        lines.append(f"    and {len(found) - SHOWN} other places")
     found = verdict.verdict(processes)
     lines.append("crestacoll: " + PART.sub(";\n    ", found.sentence))
     lines += [f"    {p_where(p)}" for p in found.odd[:8] if p.pid]
@@ -64,6 +67,7 @@ def data(processes, why):
                 "pid": p.pid,
                 "state": p.state,
                 "place": words.place(p),
+                "site": p.thread.place if p.thread and p.thread.place else None,
                 "odd": any(p is odd for odd in found.odd),
             }
             for p in processes

@@ -26,6 +26,12 @@ def where(process):
     return thread.now if thread is not None and thread.inside else None
 
 
+def said(processes):
+    """The call that processes are in, with the place in the program if that is one for all."""
+    there = {words.at(p.thread) for p in processes}
+    return words.call(where(processes[0])) + (there.pop() if len(there) == 1 else "")
+
+
 def comm_key(process, stay):
     """What is the same for the ranks of one communicator."""
     if stay.comm_id is None or stay.comm_id.startswith("0."):
@@ -67,28 +73,32 @@ def differs(reference, process):
     if process.state != "there":
         return words.NOWHERE[process.state]
     if stay is None:
-        last = f"; its last call was {words.call(thread.now)}" if thread else ""
+        last = "; its last call was " if thread and thread.now.call else ""
+        last += words.call(thread.now) + words.at(thread) if last else ""
+        sees = thread is not None and thread.all_seen
         return (
-            "has not arrived there: it computes, or is in a call that crestacoll does not"
-            f" see{last}"
+            "has not arrived there: it computes"
+            + ", or is in a call that crestacoll does not see" * (not sees)
+            + last
         )
     if stay.kind == "finalize":
         return "is in MPI_Finalize"
     if stay.kind not in IN_COLLECTIVE:
-        return f"has not arrived there: it waits in {words.call(stay)}"
+        return f"has not arrived there: it waits in {said([process])}"
     if not same_comm(reference, process, stay):
-        return f"is in {words.call(stay)}: another communicator"
+        return f"is in {said([process])}: another communicator"
     if stay.call != the.call:
-        return f"calls {words.call(stay)}"
+        return f"calls {said([process])}"
     if stay.number != the.number and None not in (stay.number, the.number):
         behind = the.number - stay.number
         how = "behind" if behind > 0 else "ahead"
-        return f"is {abs(behind)} call{'s' * (abs(behind) > 1)} {how}: in {words.call(stay)}"
+        return f"is {abs(behind)} call{'s' * (abs(behind) > 1)} {how}: in {said([process])}"
+    here = words.at(thread)
     if stay.root != the.root:
-        return f"names root {stay.root}, the others root {the.root}"
+        return f"names root {stay.root}{here}, the others root {the.root}"
     if stay.op != the.op:
-        return f"reduces by {stay.op}, the others by {the.op}"
-    return f"has {counted(stay.bytes, 'byte')}, the others {the.bytes}"
+        return f"reduces by {stay.op}{here}, the others by {the.op}"
+    return f"has {counted(stay.bytes, 'byte')}{here}, the others {the.bytes}"
 
 
 def gathered(reference, others):
@@ -108,6 +118,7 @@ HINTS = {
         "look for the branch of the program that leads ranks to different calls;"
         " CRESTA_DEBUG=match compares every call before it can hang"
     ),
+    "calls": "look for the branch of the program that leads ranks to different calls",
     "message": "check which rank should send or receive that message, and with which tag",
     "same": (
         "the calls agree: try --impl '*=mpi'; if the program then ends, suspect the implementation"
@@ -123,6 +134,8 @@ def hint_for(process):
         return HINTS["gone"]
     if process.state != "there" or stay is None:
         return HINTS["computes"].replace("PID", str(process.pid or "PID"))
+    if stay.kind == "other":
+        return HINTS["calls"]
     return HINTS["mismatch" if stay.kind in IN_COLLECTIVE else "message"]
 
 
@@ -130,7 +143,7 @@ def of_tie(ours, others):
     """Two halves: neither is the odd one."""
     return Verdict(
         f"the ranks are not in the same call: {words.who(ours)} in"
-        f" {words.call(where(ours[0]))}, {words.who(others)} in {words.call(where(others[0]))}",
+        f" {said(ours)}, {words.who(others)} in {said(others)}",
         [*ours, *others],
         HINTS["mismatch"],
     )
@@ -150,13 +163,16 @@ def of_collective(processes, found):
     if not others:
         missing = (the.comm_size or 0) - len(group)
         return Verdict(
-            f"missing in {words.call(the)}: {missing} of {the.comm_size} ranks, and no process that"
+            f"missing in {said(group)}: {missing} of {the.comm_size} ranks, and no process that"
             " answered belongs to them",
             [],
             HINTS["gone"],
         )
-    parts = [f"{words.who(ranks)} {how}" for ranks, how in gathered(reference, others)]
-    sentence = f"{words.who(group)} wait in {words.call(the)}; " + "; ".join(parts)
+    parts = [
+        f"{words.who(ranks)} {words.of_all(ranks, how)}"
+        for ranks, how in gathered(reference, others)
+    ]
+    sentence = f"{words.who(group)} wait in {said(group)}; " + "; ".join(parts)
     if len(group) == 1:
         sentence = sentence.replace(" wait in", " waits in", 1)
     return Verdict(sentence, others, hint_for(others[0]))
@@ -166,7 +182,7 @@ def of_whole(group):
     """All ranks are in the same call."""
     rounds = [p for p in group if p.thread.rounds]
     late = min(rounds, key=lambda p: p.thread.round, default=None)
-    sentence = f"all ranks of the communicator are in {words.call(where(group[0]))}"
+    sentence = f"all ranks of the communicator are in {said(group)}"
     if late is not None and late.thread.round < max(p.thread.round for p in rounds):
         sentence += f"; {words.who([late])} is the furthest behind{words.step(late.thread)}"
         return Verdict(sentence, [late], HINTS["same"])
@@ -198,17 +214,42 @@ def circle(processes):
     return []
 
 
+def is_at(processes, place):
+    """'are in MPI_Win_create', 'have never answered'"""
+    if processes[0].state != "there":
+        return words.of_all(processes, place)
+    return f"{'is' if len(processes) == 1 else 'are'} {place}"
+
+
+def of_other_calls(processes):
+    """From the call of windows, files or communicators that most ranks are in."""
+    calls = {}
+    for p in processes:
+        if where(p) and where(p).kind == "other":
+            calls.setdefault(where(p).call, []).append(p)
+    group = max(calls.values(), key=len)
+    places = {}
+    for p in (p for p in processes if p not in group):
+        places.setdefault(words.place(p), []).append(p)
+    parts = [f"{words.who(ranks)} {is_at(ranks, at)}" for at, ranks in places.items()]
+    sentence = f"{words.who(group)} {is_at(group, 'in ' + said(group))}"
+    others = [p for ranks in places.values() for p in ranks]
+    return Verdict("; ".join([sentence, *parts]), others, hint_for(others[0]) if others else "")
+
+
 def of_messages(processes):
     ring = circle(processes)
     if ring:
         path = " -> ".join(str(p.rank) for p in [*ring, ring[0]])
         return Verdict(
             f"ranks wait for each other in a circle: {path}; rank {ring[0].rank} in"
-            f" {words.call(where(ring[0]))}",
+            f" {said(ring[:1])}",
             ring,
             HINTS["message"],
         )
     waiting = [p for p in processes if where(p) and where(p).kind in ("message", "requests")]
+    if any(where(p) and where(p).kind == "other" for p in processes):
+        return of_other_calls(processes)
     if not waiting:
         gone = [p for p in processes if p.state in ("ended", "silent")]
         if gone:
@@ -216,7 +257,7 @@ def of_messages(processes):
                            hint_for(gone[0]))
         return Verdict("no rank waits in a call that crestacoll sees")
     others = [p for p in processes if p not in waiting]
-    sentence = f"{words.who(waiting[:1])} waits in {words.call(where(waiting[0]))}"
+    sentence = f"{words.who(waiting[:1])} waits in {said(waiting[:1])}"
     if others:
         sentence += f"; {words.who(others)} " + (
             "is" if len(others) == 1 else "are"

@@ -68,6 +68,11 @@ def call(stay):
     return text
 
 
+def at(thread):
+    """', at solver.c:120 step'; '' if that is not known."""
+    return f", at {thread.place}" if thread.place else ""
+
+
 def size(n):
     return counted(n, "byte") if n < 1024 or n % 1024 else f"{format_size(n)} ({n} bytes)"
 
@@ -88,11 +93,24 @@ def step(thread):
 
 
 NOWHERE = {
-    "silent": "did not answer: it is stopped, or its host does not schedule it",
+    "silent": "did not answer: stopped, or not scheduled on its host",
     "finalized": "has been in MPI_Finalize, or has ended",
     "ended": "ended without MPI_Finalize",
-    "unknown": "has never answered: it has not reached MPI_Init, or could not connect",
+    "unknown": "has never answered: MPI_Init was not reached, or there is no connection",
 }
+
+
+def outside(thread):
+    """Where a thread is that is in no call that is known."""
+    if thread.all_seen:
+        return "computing, in no call of the MPI"
+    return "computing, or in a call that crestacoll does not see"
+
+
+def of_all(ranks, what):
+    """What was said of one of the ranks, said of all of them."""
+    many = len(ranks) > 1 and what.startswith("has ")
+    return what.replace("has ", "have ", 1) if many else what
 
 
 def place(process):
@@ -103,11 +121,8 @@ def place(process):
     if thread is None:
         return "in no call that crestacoll sees, and was in none before"
     if not thread.inside:
-        return (
-            "computing, or in a call that crestacoll does not see; the last was"
-            f" {call(thread.now)}"
-        )
-    text = f"in {call(thread.now)}{step(thread)}"
+        return f"{outside(thread)}; the last was {call(thread.now)}{at(thread)}"
+    text = f"in {call(thread.now)}{at(thread)}{step(thread)}"
     if thread.now.kind == "requests" and thread.begun is not None:
         text += f"; the last collective that it began: {call(thread.begun)}"
     return text
