@@ -201,7 +201,7 @@ def _f_statements(function: Function) -> list[str]:
     given = ", ".join([*(n.rstrip("$") for n in function.fortran), "ierror", *texts])
     if function.name == "Finalize":
         here = "__builtin_return_address(0), __builtin_frame_address(0)"
-        return [f"cco_calls_finalize({here});", f"next({given});"]
+        return [f"cco_calls_finalize({here});", f"next({given});", "cco_calls_finalized(*ierror);"]
     as_c = _of_fortran(names)
     waited, made = _waited(function, names), MADE.get(function.part)
     lines = ["cco_calls_init();"] if function.name in ("Init", "Init_thread") else []
@@ -211,6 +211,8 @@ def _f_statements(function: Function) -> list[str]:
         lines += [f"CCO_CALLS_F_LOOK({count.replace('CCO_F_COUNT', 'CCO_F_INT')}, {requests});"]
     lines += [f"CCO_CALLS_ENTER({function.name});", f"next({given});"]
     lines += ["const MPI_Fint rc = *ierror;"]
+    if function.name in ("Init", "Init_thread"):
+        lines += ["cco_calls_initialized(rc);"]
     lines += [_leave(function, names, as_c, waited)]
     if waited:
         lines += [f"CCO_CALLS_F_ENDED({requests});"]

@@ -39,7 +39,7 @@ PARTS = {
     "io": f"File_({IO}).*|File_(sync|seek_shared)",
     "begin-io": f"File_i({IO}).*",
     "file": "File_(open|close|delete|set_view|set_size|preallocate|set_info|set_atomicity)",
-    "job": "Init|Init_thread|Finalize|Session_(init|finalize)",
+    "job": "Init|Init_thread|Finalize|Abort|Session_(init|finalize)",
     "communicator": "Comm_(dup|dup_with_info|split|split_type|create|create_group|"
     "create_from_group|free|disconnect|set_info)|Intercomm_(create|create_from_groups|merge)|"
     "(Cart|Graph|Dist_graph)_create(_adjacent)?|Cart_sub|Comm_(spawn|spawn_multiple|accept|"
@@ -51,7 +51,6 @@ PARTS = {
 }
 LOCAL = "asks or changes something of this process alone"
 REASONS = {
-    "MPI_Abort": "does not return",
     "MPI_Wtime": "a clock, which programs read in their inner loops",
     "MPI_Wtick": "a clock",
     "MPI_T_": "the interface of tools",

@@ -74,6 +74,7 @@ SOURCES = {
         "transport/shm/segment.c": "where the others find the memory",
         "base/process_read.c": "whom the others read; all agree whether they can",
         "rollcall/rollcall.c": "whom a roll-call names; nothing else goes by it",
+        "calls/box.c": "whom a black box names; nothing else goes by it",
         "tune/presence.c": "for a message",
         "base/proc.c": "whom the others look after",
     },
@@ -109,6 +110,7 @@ SOURCES = {
     r"PMPI_Get_processor_name|\bgethostname\(": {
         "comm/failure.c": "for a message", "process/origin.c": "for the profile",
         "rollcall/rollcall.c": "whom a roll-call names; nothing else goes by it",
+        "calls/box.c": "whom a black box names; nothing else goes by it",
     },
 }
 

@@ -108,7 +108,7 @@ def measures():
 
 # (limit, goal)
 LIMITS = {
-    "lines of src": (60_590, 50_000),
+    "lines of src": (60_596, 50_000),
     "files of src": (647, 450),
     "includes of dispatch.c": (13, 15),
     "includes of process.c": (11, 15),
@@ -123,7 +123,7 @@ LIMITS = {
     "#if by MPI elsewhere": (0, 0),
     "lines of design.md": (632, 600),
     "lines of methods.md": (440, 300),
-    "lines of users' pages": (3_000, 3_000),
+    "lines of users' pages": (3_028, 3_000),
     "lines of neighbours' pages": (507, 450),
 }
 

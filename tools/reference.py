@@ -76,6 +76,7 @@ GUIDES = {
     "WATCHDOG": "../failures.md#the-roll-call",
     "WATCHDOG_SIGNAL": "../failures.md#the-roll-call",
     "WATCHDOG_AT": "../failures.md#the-roll-call",
+    "BLACKBOX": "../failures.md#the-black-box",
     "LOADED": "../questions.md#which-build-is-loaded",
 }
 NEAR = "no common size; a profile counts what goes to one neighbour"

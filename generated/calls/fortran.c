@@ -6,6 +6,25 @@
 #include "calls/job.h"
 #include <calls_declared.h>
 
+#if defined(CCO_DECLARED_Abort)
+#define CCO_F_Abort(symbol, CCO_F_COUNT) \
+    CCO_EXPORT void symbol(cco_f comm, cco_f errorcode, MPI_Fint *ierror); \
+    CCO_EXPORT void symbol(cco_f comm, cco_f errorcode, MPI_Fint *ierror) \
+    { \
+        CCO_CALLS_F_NEXT(symbol, (cco_f, cco_f, MPI_Fint *)); \
+        CCO_CALLS_ENTER(Abort); \
+        next(comm, errorcode, ierror); \
+        const MPI_Fint rc = *ierror; \
+        CCO_CALLS_LEAVE(Abort, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0); \
+    }
+CCO_F_Abort(mpi_abort_, CCO_F_INT)
+CCO_F_SPELLINGS(abort, ABORT, (cco_f, cco_f, MPI_Fint *))
+CCO_F_Abort(mpi_abort_f08_, CCO_F_INT)
+#if !defined(OPEN_MPI)
+CCO_F_Abort(mpi_abort_f08ts_, CCO_F_INT)
+#endif
+#endif
+
 #if defined(CCO_DECLARED_Accumulate)
 #define CCO_F_Accumulate(symbol, CCO_F_COUNT) \
     CCO_EXPORT void symbol(cco_f origin_addr, cco_f origin_count, cco_f origin_datatype, \
@@ -2251,6 +2270,7 @@ CCO_F_File_write_shared(mpi_file_write_shared_f08ts_large_, CCO_F_LARGE)
         CCO_CALLS_F_NEXT(symbol, (MPI_Fint *)); \
         cco_calls_finalize(__builtin_return_address(0), __builtin_frame_address(0)); \
         next(ierror); \
+        cco_calls_finalized(*ierror); \
     }
 CCO_F_Finalize(mpi_finalize_, CCO_F_INT)
 CCO_F_SPELLINGS(finalize, FINALIZE, (MPI_Fint *))
@@ -2974,6 +2994,7 @@ CCO_F_Ineighbor_alltoallw(mpi_ineighbor_alltoallw_f08ts_large_, CCO_F_LARGE)
         CCO_CALLS_ENTER(Init); \
         next(ierror); \
         const MPI_Fint rc = *ierror; \
+        cco_calls_initialized(rc); \
         CCO_CALLS_LEAVE(Init, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0); \
     }
 CCO_F_Init(mpi_init_, CCO_F_INT)
@@ -2994,6 +3015,7 @@ CCO_F_Init(mpi_init_f08ts_, CCO_F_INT)
         CCO_CALLS_ENTER(Init_thread); \
         next(required, provided, ierror); \
         const MPI_Fint rc = *ierror; \
+        cco_calls_initialized(rc); \
         CCO_CALLS_LEAVE(Init_thread, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0); \
     }
 CCO_F_Init_thread(mpi_init_thread_, CCO_F_INT)

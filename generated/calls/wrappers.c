@@ -5,6 +5,17 @@
 #include "calls/wrap.h"
 #include <calls_declared.h>
 
+#if defined(CCO_DECLARED_Abort)
+CCO_EXPORT int MPI_Abort(MPI_Comm comm, int errorcode)
+{
+    CCO_CALLS_NEXT(MPI_Abort);
+    CCO_CALLS_ENTER(Abort);
+    const int rc = next(comm, errorcode);
+    CCO_CALLS_LEAVE(Abort, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
+    return rc;
+}
+#endif
+
 #if defined(CCO_DECLARED_Accumulate)
 CCO_EXPORT int MPI_Accumulate(const void *origin_addr, int origin_count,
     MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, int target_count,

@@ -213,8 +213,12 @@ PICTURE = ("time of a rank", ">seconds", ">of run")
 
 LEGEND = (
     "calls: of the rank with the most; bytes: of a call, as sent, or as the receiver has room for"
-    " (collectives: below); time: mean over all ranks; max: of one rank"
+    "{}; time: mean over all ranks; max: of one rank"
 )
+
+
+def legend(data):
+    return LEGEND.format(" (collectives: below)" if data["records"] else "")
 
 
 def heads(data):
@@ -253,7 +257,7 @@ def show_calls(data, top=None):
     more = len(data["calls"]["list"]) - (top or len(data["calls"]["list"]))
     if more > 0:
         out.print(f"... and {more} more (--all)")
-    out.print(LEGEND, style="dim", soft_wrap=True)
+    out.print(legend(data), style="dim", soft_wrap=True)
 
 
 def share_in_mpi(data):

@@ -20,7 +20,12 @@ enum {
     FIRST = 256,       /* entries of the first size; each has four times as many as the last */
     MOST = FIRST * 64, /* entries of the last one */
     ALL = FIRST + FIRST * 4 + FIRST * 16 + MOST,
-    KEPT = MOST / 16 * 13 /* beyond that, sites have no entries of their own */
+    KEPT = MOST / 16 * 13,              /* beyond that, sites have no entries of their own */
+    LAST_AT = sizeof(cco_calls_thread), /* in an area */
+    ENTRIES_AT = LAST_AT + CCO_BOX_LAST * sizeof(cco_box_call),
+    AREA = ENTRIES_AT + ALL * sizeof(cco_calls_entry),
+    PAGE = 1 << 16,
+    MARK = 1 << 28 /* ticks between two marks */
 };
 _Static_assert(MOST - KEPT > 2 * CCO_CALLS_FUNCTIONS * CCO_CALLS_DISTANCES,
                "what has no site has room");
@@ -56,14 +61,32 @@ static cco_calls_thread *calls_take_over(void)
     return NULL;
 }
 
+cco_box_head cco_calls_area(void)
+{
+    return (cco_box_head){.area_bytes = (AREA + PAGE - 1) / PAGE * PAGE,
+                          .last_at = LAST_AT,
+                          .entries_at = ENTRIES_AT};
+}
+
+static void *calls_own_memory(size_t bytes)
+{
+    void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    return memory != MAP_FAILED ? memory : NULL;
+}
+
 static cco_calls_thread *calls_make_table(void)
 {
-    const size_t bytes = sizeof(cco_calls_thread) + ALL * sizeof(cco_calls_entry);
-    cco_calls_thread *t = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
-                               MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (t == MAP_FAILED)
+    uint64_t place = 0;
+    cco_calls_thread *t = cco_box_area(ENTRIES_AT + FIRST * sizeof(cco_calls_entry), &place);
+    if (t != NULL) {
+        t->last = (void *)((char *)t + LAST_AT);
+        t->place = place;
+        t->told.entries = FIRST;
+        __atomic_store_n(&cco_calls_watched, true, __ATOMIC_RELAXED);
+    } else if ((t = calls_own_memory(AREA)) == NULL)
         return NULL;
-    t->entries = (cco_calls_entry *)(t + 1);
+    t->entries = (void *)((char *)t + ENTRIES_AT);
     t->mask = FIRST - 1;
     t->type = MPI_DATATYPE_NULL;
     t->in_use = true;
@@ -108,16 +131,31 @@ static inline cco_calls_entry *calls_place(const cco_calls_thread *t, const cco_
     return e;
 }
 
+/* Where the next size is: behind this one, unless a black box has no room for it. */
+static cco_calls_entry *calls_next_size(cco_calls_thread *t)
+{
+    cco_calls_entry *next = t->entries + t->mask + 1;
+    const size_t at = (size_t)((char *)next - (char *)t), bytes = 4 * (t->mask + 1) * sizeof *next;
+    if (t->told.entries == 0 || cco_box_more(t->place + at, bytes))
+        return next;
+    t->told.entries = 0;
+    return calls_own_memory(ALL * sizeof *next);
+}
+
 /* The next size takes over. */
 static void calls_grow(cco_calls_thread *t)
 {
-    cco_calls_entry *old = t->entries;
+    cco_calls_entry *old = t->entries, *next = calls_next_size(t);
     const uint32_t size = t->mask + 1;
-    t->entries = old + size;
+    if (next == NULL)
+        return;
+    t->entries = next;
     t->mask = 4 * size - 1;
     for (uint32_t i = 0; i < size; i++)
         if (old[i].calls != 0)
             *calls_place(t, &old[i].key) = old[i];
+    if (t->told.entries != 0)
+        __atomic_store_n(&t->told.entries, 4 * size, __ATOMIC_RELEASE);
 }
 
 /* An entry for calls that have none. */
@@ -133,7 +171,27 @@ __attribute__((noinline)) static cco_calls_entry *calls_add(cco_calls_thread *t,
         e->key = key;
         t->used++;
     }
+    if (t->last != NULL)
+        cco_box_note_site(key.site);
     return e;
+}
+
+/* The call is over for those who may want to know. */
+__attribute__((noinline)) static void calls_close(cco_calls_thread *t, uint64_t start, uint64_t end,
+                                                  const cco_calls_key *key)
+{
+    if (t->outermost.version & 1)
+        __atomic_store_n(&t->outermost.version, t->outermost.version + 1, __ATOMIC_RELEASE);
+    if (t->last == NULL)
+        return;
+    t->last[t->told.calls % CCO_BOX_LAST] = (cco_box_call){(uintptr_t)key->site, key->what, start,
+                                                           end};
+    __atomic_store_n(&t->told.calls, t->told.calls + 1, __ATOMIC_RELEASE);
+    __atomic_store_n(&t->told.inside, 0, __ATOMIC_RELEASE);
+    if (end - t->marked > MARK) {
+        t->marked = end;
+        cco_box_mark(end);
+    }
 }
 
 void cco_calls_leave(uint64_t start, uint64_t end, cco_calls_key key, uint64_t bytes)
@@ -144,8 +202,8 @@ void cco_calls_leave(uint64_t start, uint64_t end, cco_calls_key key, uint64_t b
     cco_calls_thread *t = cco_calls_mine;
     if (__builtin_expect(t == NULL, 0) && (t = calls_my_table()) == NULL)
         return;
-    if (__builtin_expect(t->outermost.version & 1, 0))
-        __atomic_store_n(&t->outermost.version, t->outermost.version + 1, __ATOMIC_RELEASE);
+    if (__builtin_expect(__atomic_load_n(&cco_calls_watched, __ATOMIC_RELAXED), 0))
+        calls_close(t, start, end, &key);
     cco_calls_entry *e = calls_place(t, &key);
     if (__builtin_expect(e->calls == 0, 0))
         e = calls_add(t, key);
@@ -192,10 +250,25 @@ cco_calls_thread *cco_calls_own_thread(void)
     return cco_calls_mine != NULL ? cco_calls_mine : calls_my_table();
 }
 
+static bool asked; /* by roll-calls */
+
+void cco_calls_ask(void)
+{
+    __atomic_store_n(&asked, true, __ATOMIC_RELAXED);
+    __atomic_store_n(&cco_calls_watched, true, __ATOMIC_RELAXED);
+}
+
 void cco_calls_open(cco_calls_function function, const void *site)
 {
     cco_calls_thread *t = cco_calls_own_thread();
     if (t == NULL)
+        return;
+    if (t->last != NULL) {
+        t->told.site = (uintptr_t)site;
+        t->told.start = cco_ticks();
+        __atomic_store_n(&t->told.inside, function + 1, __ATOMIC_RELEASE);
+    }
+    if (!__atomic_load_n(&asked, __ATOMIC_RELAXED))
         return;
     cco_outermost *o = &t->outermost;
     if (cco_calls_python)
@@ -210,5 +283,5 @@ void cco_calls_main(void)
 {
     cco_calls_thread *t = cco_calls_own_thread();
     if (t != NULL)
-        t->main = true;
+        t->told.main = t->main = true;
 }

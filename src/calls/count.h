@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "calls/box.h"
 #include "calls/calls.h"
 #include "base/clock.h"
 #include "hang/whereabouts.h"
@@ -25,16 +26,19 @@ typedef struct cco_calls_entry {
 
 /* The table of a thread.  A thread that comes later takes over that of one that has ended. */
 typedef struct cco_calls_thread {
+    cco_box_thread told; /* as long as there is a black box */
     struct cco_calls_thread *next;
     bool in_use, main; /* main: of the thread that called MPI_Init */
     MPI_Datatype type; /* the last one of the standard's own, and its size */
     uint64_t type_size;
     uint32_t mask, used;
-    cco_outermost outermost;  /* written while cco_calls_watched */
+    cco_outermost outermost;  /* as long as there are roll-calls */
     cco_calls_entry *entries; /* empty where `calls` is 0 */
+    cco_box_call *last;       /* the last calls; NULL: in no black box */
+    uint64_t place, marked;   /* in its file; ticks of the last mark there */
 } cco_calls_thread;
 
-/* Whether calls are counted; whether a roll-call asks which one each thread is in. */
+/* Whether calls are counted; whether somebody may want to know which one each thread is in. */
 extern bool cco_calls_on CCO_CALLS_HIDDEN, cco_calls_watched CCO_CALLS_HIDDEN;
 
 /* The table of this thread; NULL: it has none yet.  Where its outermost counted call has its frame;
@@ -42,8 +46,14 @@ extern bool cco_calls_on CCO_CALLS_HIDDEN, cco_calls_watched CCO_CALLS_HIDDEN;
 extern _Thread_local cco_calls_thread *cco_calls_mine CCO_CALLS_OWN;
 extern _Thread_local const char *cco_calls_frame CCO_CALLS_OWN;
 
-/* This thread enters a call, for a roll-call. */
+/* This thread enters a call that somebody may want to know. */
 void cco_calls_open(cco_calls_function function, const void *site);
+
+/* From now on roll-calls ask. */
+void cco_calls_ask(void);
+
+/* What the area of a thread in a black box consists of. */
+cco_box_head cco_calls_area(void);
 
 /* Begins a call; 0 if it is not counted.  An error handler may leave a call by longjmp: a call that
  * is not deeper in the stack than one that has not come back is no part of it. */

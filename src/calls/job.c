@@ -17,8 +17,22 @@ void cco_calls_init(void)
     if (!cco_calls_on || process.job.begin.ticks != 0)
         return;
     process.job.begin = cco_clock_now();
+    const cco_box_head area = cco_calls_area();
+    cco_box_begin(&area);
     cco_calls_main();
     cco_calls_python_begin();
+}
+
+void cco_calls_initialized(int rc)
+{
+    if (rc == MPI_SUCCESS)
+        cco_box_rank();
+}
+
+void cco_calls_finalized(int rc)
+{
+    if (rc == MPI_SUCCESS)
+        cco_box_end();
 }
 
 void cco_calls_finalize(const void *site, const char *frame)
@@ -63,6 +77,7 @@ CCO_EXPORT int MPI_Init(int *argc, char ***argv)
     cco_calls_init();
     CCO_CALLS_ENTER(Init);
     const int rc = next(argc, argv);
+    cco_calls_initialized(rc);
     CCO_CALLS_LEAVE(Init, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     return rc;
 }
@@ -73,6 +88,7 @@ CCO_EXPORT int MPI_Init_thread(int *argc, char ***argv, int required, int *provi
     cco_calls_init();
     CCO_CALLS_ENTER(Init_thread);
     const int rc = next(argc, argv, required, provided);
+    cco_calls_initialized(rc);
     CCO_CALLS_LEAVE(Init_thread, CCO_CALLS_OF_MESSAGES, CCO_CALLS_NO_PEER, 0);
     return rc;
 }
@@ -81,7 +97,9 @@ CCO_EXPORT int MPI_Finalize(void)
 {
     CCO_CALLS_NEXT(MPI_Finalize);
     cco_calls_finalize(__builtin_return_address(0), __builtin_frame_address(0));
-    return next();
+    const int rc = next();
+    cco_calls_finalized(rc);
+    return rc;
 }
 
 CCO_EXPORT int MPI_Pcontrol(const int level, ...)

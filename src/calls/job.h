@@ -13,8 +13,12 @@ typedef struct cco_calls_job {
 /* In MPI_Init, before anything else. */
 void cco_calls_init(void);
 
-/* In MPI_Finalize; from where, and the frame of the wrapper. */
+/* After it. */
+void cco_calls_initialized(int rc);
+
+/* In MPI_Finalize; from where, and the frame of the wrapper; after it. */
 void cco_calls_finalize(const void *site, const char *frame);
+void cco_calls_finalized(int rc);
 
 /* MPI_Pcontrol. */
 void cco_calls_control(int level);

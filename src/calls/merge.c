@@ -250,11 +250,6 @@ static bool calls_take(void *unused, void *theirs, size_t bytes)
     return true;
 }
 
-static const char *const parts[] = {
-#define CCO_CALLS_FUNCTION(name, part) part,
-#include "calls/functions.inc"
-#undef CCO_CALLS_FUNCTION
-};
 static const char *const kinds[] = {"messages", "collectives",   "io",
                                     "rma",      "communicators", "several"};
 static const char *const distances[] = {"null", "\"node\"", "\"between\"", "\"unknown\""};
@@ -282,8 +277,8 @@ static void calls_put_row(FILE *file, const row *r)
     fprintf(file,
             "\n  {\"call\": \"%s\", \"part\": \"%s\", \"requests\": \"%s\", \"distance\": %s,"
             " \"main_thread\": %s, \"site\": ",
-            cco_calls_names[r->function], parts[r->function], kinds[r->of], distances[r->distance],
-            r->main ? "true" : "false");
+            cco_calls_names[r->function], cco_calls_parts[r->function], kinds[r->of],
+            distances[r->distance], r->main ? "true" : "false");
     if (r->module == NO_MODULE)
         fprintf(file, "null");
     else

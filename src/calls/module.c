@@ -3,7 +3,6 @@
 #define _GNU_SOURCE
 #include "calls/module.h"
 
-#include <link.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -32,6 +31,18 @@ static void module_read_id(const struct dl_phdr_info *info, const ElfW(Phdr) * n
     }
 }
 
+void cco_calls_module_read(const struct dl_phdr_info *info, cco_calls_module *module)
+{
+    memset(module, 0, sizeof *module);
+    if (info->dlpi_name[0] != '\0')
+        strncpy(module->path, info->dlpi_name, sizeof module->path - 1);
+    else if (readlink("/proc/self/exe", module->path, sizeof module->path - 1) < 0)
+        module->path[0] = '\0';
+    for (int i = 0; i < info->dlpi_phnum; i++)
+        if (info->dlpi_phdr[i].p_type == PT_NOTE && module->id_bytes == 0)
+            module_read_id(info, &info->dlpi_phdr[i], module);
+}
+
 static int module_seek(struct dl_phdr_info *info, size_t size, void *what)
 {
     sought *s = what;
@@ -44,13 +55,7 @@ static int module_seek(struct dl_phdr_info *info, size_t size, void *what)
     if (!s->is_there)
         return 0;
     s->base = info->dlpi_addr;
-    if (info->dlpi_name[0] != '\0')
-        strncpy(s->found->path, info->dlpi_name, sizeof s->found->path - 1);
-    else if (readlink("/proc/self/exe", s->found->path, sizeof s->found->path - 1) < 0)
-        s->found->path[0] = '\0';
-    for (int i = 0; i < info->dlpi_phnum; i++)
-        if (info->dlpi_phdr[i].p_type == PT_NOTE && s->found->id_bytes == 0)
-            module_read_id(info, &info->dlpi_phdr[i], s->found);
+    cco_calls_module_read(info, s->found);
     return 1;
 }
 

@@ -4,6 +4,7 @@
 #ifndef CCO_CALLS_MODULE_H
 #define CCO_CALLS_MODULE_H
 
+#include <link.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -14,6 +15,9 @@ typedef struct cco_calls_module {
     uint8_t id[20];
     uint32_t id_bytes; /* 0: it has none */
 } cco_calls_module;
+
+/* What the loader has mapped, as its function dl_iterate_phdr tells. */
+void cco_calls_module_read(const struct dl_phdr_info *info, cco_calls_module *module);
 
 /* false: the site is NULL, or in no file. */
 bool cco_calls_module_of(const void *site, cco_calls_module *module, uint64_t *offset);

@@ -9,7 +9,7 @@
 static cco_outermost *outermost_here(void)
 {
     cco_calls_thread *t = cco_calls_own_thread();
-    __atomic_store_n(&cco_calls_watched, true, __ATOMIC_RELAXED);
+    cco_calls_ask();
     return t != NULL ? &t->outermost : NULL;
 }
 

@@ -138,6 +138,7 @@ typedef struct cco_config {
     cco_watchdog watchdog;
     int watchdog_signal; /* 0: none */
     char *watchdog_at;   /* file name or NULL */
+    char *blackbox;      /* folder, for src/calls, or NULL */
     char error[1024];    /* what is wrong with the environment of this rank; "" if nothing */
 } cco_config;
 

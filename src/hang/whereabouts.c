@@ -24,8 +24,10 @@ bool cco_where_wanted;
 static const cco_ahead *ahead; /* NULL: there is none */
 static slot slots[CCO_WHERE_THREADS];
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static pthread_key_t ends; /* of threads */
-static bool has_key;
+static struct {
+    pthread_key_t key;
+    bool made;
+} ends; /* of threads */
 
 static _Thread_local slot *mine __attribute__((tls_model("initial-exec")));
 
@@ -57,8 +59,8 @@ static slot *whereabouts_take(void)
             __atomic_store_n(&mine->taken, true, __ATOMIC_RELEASE);
         }
     pthread_mutex_unlock(&lock);
-    if (mine != NULL && has_key)
-        pthread_setspecific(ends, mine);
+    if (mine != NULL && ends.made)
+        pthread_setspecific(ends.key, mine);
     return mine;
 }
 
@@ -72,8 +74,8 @@ static inline slot *whereabouts_own(void)
 void cco_where_begin(const cco_ahead *library)
 {
     ahead = library;
-    if (!has_key)
-        has_key = pthread_key_create(&ends, whereabouts_give_back) == 0;
+    if (!ends.made)
+        ends.made = pthread_key_create(&ends.key, whereabouts_give_back) == 0;
     __atomic_store_n(&cco_where_wanted, true, __ATOMIC_RELEASE);
     if (ahead != NULL && mine == NULL) /* this thread may come to no call that writes a stay */
         whereabouts_take();

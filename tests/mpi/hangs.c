@@ -10,6 +10,8 @@
 #include <dirent.h>
 #include <dlfcn.h>
 #include <mpi.h>
+#include <signal.h>
+#include <unistd.h>
 
 #include "testing/testing.h"
 
@@ -67,6 +69,28 @@ static void window(void)
         pause();
     MPI_Win_create(in, MANY, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &win);
     MPI_Win_free(&win);
+}
+
+/* For black boxes: jobs that end before MPI_Finalize. */
+static void aborts(void)
+{
+    if (differs)
+        MPI_Abort(MPI_COMM_WORLD, 3);
+    CALL(Barrier)(MPI_COMM_WORLD);
+}
+
+static void crashes(void)
+{
+    if (differs)
+        raise(SIGSEGV);
+    CALL(Barrier)(MPI_COMM_WORLD);
+}
+
+static void leaves(void)
+{
+    if (differs)
+        _exit(0);
+    CALL(Barrier)(MPI_COMM_WORLD);
 }
 
 static void receive(void)
@@ -312,6 +336,9 @@ static const struct {
              {"communicator", communicator},
              {"late", late},
              {"window", window},
+             {"aborts", aborts},
+             {"crashes", crashes},
+             {"leaves", leaves},
              {"receive", receive},
              {"circle", circle},
              {"request", request},

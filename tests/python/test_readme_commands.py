@@ -43,6 +43,8 @@ SHOWN = {
     "threads": ["threads", *(rf" {m} +8 " for m in ("mpi", "shm", "p2p"))],
     "harness": ["64K"],
     "run --watchdog 60": ["sum "],
+    "autopsy": ["4 of 4 ranks did not come to the end of MPI_Finalize", r"your_program[.+]",
+                "The last calls of rank", "time of a rank"],
 }
 # What is added here to those that take longer: a budget. Those without one do all that they do by
 # default, with each implementation under each MPI, but less often: check one collective in few
@@ -102,10 +104,24 @@ def make_input(reader, start):
         spoilt = Spoilt(build, at)
         spoilt("run", "--impl", RULES, "--validate", "0.01", "--", *spoilt.program(steps=2))
         (at / "FILE").write_bytes((spoilt.folder / "crestacoll-difference-alltoall-1").read_bytes())
+    elif start == "autopsy":
+        make_a_job_die(reader)
     elif " p.json" in written(start):
         command = "bin/crestacoll run --profile p.json -- mpirun -n 4 ./your_program"
         code, told = run(reader, command)
         assert code == 0, told
+
+
+def make_a_job_die(reader):
+    """At a time limit, once all of its ranks are on their way."""
+    _, at, _ = reader
+    command = "bin/crestacoll run --profile p.json -- mpirun -n 4 ./your_program"
+    for seconds in (4, 30, 200):
+        text = f"timeout {seconds} {command}"
+        _, told = run(reader, text, YOUR_PROGRAM_WAITS=str(at / "never"))
+        if "4 of 4 ranks did not come" in told:
+            return
+    raise AssertionError(told)
 
 
 def shortened(start):

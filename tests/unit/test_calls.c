@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "calls/box.c"
 #include "calls/calls.c"
 #include "calls/count.c"
 #include "calls/merge.c"
@@ -130,6 +131,49 @@ static void *thread_calls_here(void *unused)
 {
     cco_calls_leave(5, 9, (cco_calls_key){(const void *)thread_calls_here, 0}, 0);
     return unused;
+}
+
+/* Many places, in a black box: its table grows there, and its last calls are those. */
+static void *thread_in_a_box(void *unused)
+{
+    cco_calls_mine = calls_make_table(); /* not one that a thread has left */
+    const cco_calls_thread *t = cco_calls_mine;
+    CHECK(t->last != NULL && t->told.entries == FIRST, "it is in the box");
+    for (int i = 0; i < 5000; i++)
+        cco_calls_leave(1, 8, *key_of(i), 8);
+    const char *table = (const char *)t->entries;
+    CHECK(t->told.entries == t->mask + 1 && t->told.entries > 5000, "the table has grown");
+    CHECK(table > (const char *)t && table < (const char *)t + AREA, "in the area");
+    CHECK(t->told.calls == 5000 && t->told.inside == 0, "all calls have ended");
+    CHECK(t->last[4999 % CCO_BOX_LAST].site == (uintptr_t)key_of(4999)->site, "the last one");
+    return unused;
+}
+
+static void a_black_box(void)
+{
+    char folder[] = "/tmp/crestacoll-unit-XXXXXX", job[64], file[300];
+    const cco_box_head area = cco_calls_area();
+    CHECK(mkdtemp(folder) != NULL, "a folder");
+    snprintf(job, sizeof job, "%s/crestacoll-0/one", folder);
+    setenv("CRESTA_BLACKBOX", job, 1);
+    struct rlimit most, least;
+    getrlimit(RLIMIT_FSIZE, &most);
+    least = most;
+    least.rlim_cur = 100000;
+    setrlimit(RLIMIT_FSIZE, &least);
+    cco_box_begin(&area);
+    CHECK(box.head == NULL && box.why == EFBIG && access(job, F_OK) != 0, "%d", box.why);
+    setrlimit(RLIMIT_FSIZE, &most);
+    cco_box_begin(&area);
+    CHECK(box.head != NULL && box.head->notes_bytes > 1000, "a box, with notes");
+    snprintf(file, sizeof file, "%s/%s", job, box.name);
+    CHECK(access(file, R_OK) == 0, "%s", file);
+    pthread_t thread;
+    CHECK(pthread_create(&thread, NULL, thread_in_a_box, NULL) == 0, "a thread");
+    pthread_join(thread, NULL);
+    cco_box_end();
+    CHECK(access(job, F_OK) != 0 && rmdir(folder) == 0, "the box and its folders are removed");
+    cco_calls_watched = false;
 }
 
 static void in_a_thread(void *(*does)(void *))
@@ -321,6 +365,7 @@ int main(void)
     many_sites();
     calls_in_calls();
     what_a_roll_call_sees();
+    a_black_box();
     threads_that_end();
     kinds_of_requests();
     two_ranks();

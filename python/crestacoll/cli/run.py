@@ -19,6 +19,7 @@ from crestacoll import (
     supervise,
     validation,
 )
+from crestacoll.autopsy import jobs, text as autopsy
 from crestacoll.builds import FAMILY_NAMES, build_for, need_builds, wheel_build
 from crestacoll.rollcall import listen, reach
 from crestacoll.rulesources import default_choice, tuning_settings
@@ -168,6 +169,7 @@ def command(
         reported = runfiles.to_report(settings, folder) if show_report else None
         settings = default_choice(settings) | listen.asked(**watchdog)
         job.watched = listen.settings(settings) is not None
+        settings |= jobs.setting(settings) if job.counters(settings) and not dry_run else {}
         with listen.watching({} if dry_run else settings, folder, job.addresses) as watch:
             words, environment = job.with_settings(settings, say=True)
             if dry_run:
@@ -176,8 +178,7 @@ def command(
             told_before = validation.files_of(settings)
             written = runfiles.Profile(settings, command, anonymous)
             files, start = runfiles.Files(profile, io_to, reported, written), time.monotonic()
-            code = supervise.run(words, os.environ | environment, watch)
-        code = listen.ENDED if watch is not None and watch.ended else code
+            code = run_watched(words, environment, watch, settings, command)
         seconds = time.monotonic() - start
         version = loaded.read_text(encoding="utf-8").strip() if loaded.exists() else None
         validated = validation.summary(settings)
@@ -198,6 +199,14 @@ def command(
     finish(job, code, version, no_check, files)
     if differs:
         raise Problem("the run went on after a difference that CRESTA_VALIDATE found", WRONG)
+
+
+def run_watched(words, environment, watch, settings, command):
+    """Exit code of the job. Says where processes were that did not come to MPI_Finalize."""
+    code = supervise.run(words, os.environ | environment, watch)
+    code = listen.ENDED if watch is not None and watch.ended else code
+    autopsy.tell(settings, list(command), code)
+    return code
 
 
 def run_result(family, words, code, seconds):

@@ -24,7 +24,7 @@ def section(source, top):
         heads = mpitime.heads(data)
         calls = [row[: len(heads)] for row in mpitime.lines_of_calls(data, top)]
         parts += [table(heads, [named(row, (0, 1)) for row in calls])]
-        parts += more(data["calls"]["list"], top) + [text(mpitime.LEGEND)]
+        parts += more(data["calls"]["list"], top) + [text(mpitime.legend(data))]
     parts.append(profiles.heading(data))
     if data["records"]:
         parts += [text(between.sentence(data))] if between.spans_nodes(data) else []

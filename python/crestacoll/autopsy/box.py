@@ -1,0 +1,174 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Reads the black box of a process, as src/calls/box.h describes it."""
+
+import struct
+from bisect import bisect_right
+from dataclasses import dataclass, field
+
+from crestacoll.ui import Problem
+
+MAGIC, VERSION, LAST = b"crestbox", 1, 1024
+HEAD = struct.Struct("=8sIIiiii8Q2d64s")
+THREAD = struct.Struct("=QQQQQQ")
+CALL = struct.Struct("=QQQQ")
+ENTRY = struct.Struct("=QQQQQQ")
+# As enum cco_calls_of and enum cco_calls_distance of src/calls/calls.h.
+KINDS = ("messages", "collectives", "io", "rma", "communicators", "several")
+DISTANCES = (None, "node", "between", "unknown")
+
+
+@dataclass
+class Call:
+    """A call of a thread; times in seconds since 1970, `end` None while it lasts."""
+
+    name: str
+    part: str  # of the MPI, as in a profile
+    site: int  # the address, or that of a line of Python
+    start: float
+    end: float | None = None
+
+
+@dataclass
+class Counted:
+    """Calls of one function from one place, as a profile has them."""
+
+    site: int
+    name: str
+    part: str
+    requests: str
+    distance: str | None
+    calls: int
+    bytes: int
+    us: float
+    longest: float
+
+
+@dataclass
+class Thread:
+    """What a thread was in, its last calls, the last one at the end, and what it has counted."""
+
+    main: bool
+    inside: Call | None
+    calls: int
+    last: list
+    counted: list
+
+
+@dataclass
+class Box:
+    """The black box of a process. rank: -1 if it did not come to the end of MPI_Init."""
+
+    path: object
+    pid: int
+    rank: int
+    ranks: int
+    spawned: bool
+    host: str
+    begin: float
+    seen: float  # the last time that is known of it
+    threads: list = field(default_factory=list)
+    modules: list = field(default_factory=list)  # (from, to, base, build id, path), by `from`
+    lines: dict = field(default_factory=dict)  # address: (line, function, path)
+
+    @property
+    def thread(self):
+        """The one that tells where the process was: in a call if any was, the main one first."""
+        ordered = sorted(self.threads, key=lambda t: (t.inside is None, not t.main))
+        return ordered[0] if ordered else None
+
+    def place(self, site):
+        """(path, build id, function of Python or None, offset or line) of an address; None if no
+        file is known there.
+        """
+        if site in self.lines:
+            line, function, path = self.lines[site]
+            return path, None, function, line
+        at = bisect_right(self.modules, (site, float("inf"))) - 1
+        if at < 0 or not self.modules[at][0] <= site < self.modules[at][1]:
+            return None
+        _, _, base, build_id, path = self.modules[at]
+        return path, build_id, None, site - base
+
+
+def read(path):
+    """The box of a file; a Problem if it is none."""
+    data = path.read_bytes()
+    if len(data) < HEAD.size or not data.startswith(MAGIC):
+        raise Problem(f"{path} is no black box of crestacoll")
+    (
+        _, version, pid, rank, ranks, spawned, one, notes_at, notes_bytes, areas_at, area_bytes,
+        last_at, entries_at, first_ticks, now_ticks, first_s, now_s, host,
+    ) = HEAD.unpack_from(data)  # fmt: skip
+    if one != 1:
+        raise Problem(f"{path} is from a machine with another byte order")
+    if version != VERSION:
+        raise Problem(f"{path} is a black box of another version of crestacoll ({version})")
+    name = text(host.partition(b"\0")[0])
+    found = Box(path, pid, rank, ranks, spawned != 0, name, first_s, now_s)
+    functions = read_notes(found, data[notes_at : notes_at + notes_bytes])
+    elapsed = now_ticks - first_ticks
+    clock = Clock(first_ticks, first_s, (now_s - first_s) / elapsed if elapsed > 0 else 0.0)
+    for at in range(areas_at, len(data) - THREAD.size, area_bytes):
+        area = memoryview(data)[at : at + area_bytes]
+        found.threads.append(read_thread(area, last_at, entries_at, functions, clock))
+    found.threads = [t for t in found.threads if t.calls or t.inside]
+    times = [t.inside.start if t.inside else t.last[-1].end for t in found.threads]
+    found.seen = max([now_s, *times])
+    return found
+
+
+@dataclass
+class Clock:
+    """Seconds since 1970 of the ticks that a process counted."""
+
+    ticks: int
+    at: float
+    tick: float
+
+    def seconds(self, ticks):
+        return self.at + (ticks - self.ticks) * self.tick
+
+
+def text(content):
+    return content.decode(errors="replace")
+
+
+def read_notes(found, notes):
+    """[name, part] of the functions that the notes name; files and lines go to the box."""
+    functions = []
+    for note in text(notes).split("\n")[:-1]:
+        kind, _, rest = note.partition(" ")
+        if kind == "function":
+            functions.append(rest.split(" "))
+        elif kind == "module":
+            base, start, end, build_id, path = rest.split(" ", 4)
+            found.modules.append(
+                (int(start, 16), int(end, 16), int(base, 16), build_id or None, path)
+            )
+        elif kind == "line":
+            address, line, function, path = rest.split(" ", 3)
+            found.lines[int(address, 16)] = (int(line), function, path)
+    found.modules.sort()
+    return functions
+
+
+def read_thread(area, last_at, entries_at, functions, clock):
+    main, entries, calls, inside, site, start = THREAD.unpack_from(area)
+    now = None
+    if 0 < inside <= len(functions):
+        now = Call(*functions[inside - 1], site, clock.seconds(start))
+    last = []
+    for k in range(max(0, calls - LAST), calls):
+        site, what, start, end = CALL.unpack_from(area, last_at + k % LAST * CALL.size)
+        if what >> 8 < len(functions):
+            times = clock.seconds(start), clock.seconds(end)
+            last.append(Call(*functions[what >> 8], site, *times))
+    table = area[entries_at : entries_at + entries * ENTRY.size]
+    whole = table[: len(table) // ENTRY.size * ENTRY.size]
+    counted = [
+        Counted(site, *functions[what >> 8], KINDS[what >> 4 & 15], DISTANCES[what & 15], n,
+                amount, 1e6 * clock.tick * ticks, 1e6 * clock.tick * longest)
+        for site, what, n, amount, ticks, longest in ENTRY.iter_unpack(whole)
+        if n and what >> 8 < len(functions)
+    ]  # fmt: skip
+    return Thread(main == 1, now, calls, last, counted)

@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Black boxes that a program has made: what is read from them, and which are kept."""
+
+import struct
+import time
+
+import pytest
+
+from crestacoll.autopsy import box, jobs, text
+from crestacoll.ui import Problem
+
+AREA, LAST_AT, ENTRIES_AT, NOTES = 1 << 16, 256, 256 + 1024 * 32, 1 << 14
+NOTED = (
+    "function MPI_Barrier collective\nfunction MPI_Recv receive\nfunction MPI_Abort job\n"
+    "module 1000 2000 3000 - /no/such/solver\nline 77 5 step /a/program.py\n"
+)
+PLAIN, PYTHON = 0x2345, 0x77  # places
+
+
+def made(path, rank, ranks=2, inside=0, site=PLAIN, calls=1, **head):
+    """A box of a thread whose calls are barriers that take 1 s each, one after the other: a tick is
+    1 ms. `inside`: the number of the function that it is in, since the last one ended, from 1 on.
+    """
+    told = {"magic": box.MAGIC, "version": 1, "spawned": 0, "one": 1, "first_s": 100.0} | head
+    data = bytearray(4096 + NOTES + AREA)
+    box.HEAD.pack_into(
+        data, 0, told["magic"], told["version"], 4711 + rank, rank, ranks, told["spawned"],
+        told["one"], 4096, len(NOTED), 4096 + NOTES, AREA, LAST_AT, ENTRIES_AT, 0, 10_000,
+        told["first_s"], told["first_s"] + 10, b"node7",
+    )  # fmt: skip
+    data[4096 : 4096 + len(NOTED)] = NOTED.encode()
+    at = 4096 + NOTES
+    box.THREAD.pack_into(data, at, 1, 256, calls, inside, site, 1000 * calls)
+    for k in range(calls):
+        place = at + LAST_AT + k % box.LAST * box.CALL.size
+        box.CALL.pack_into(data, place, site, 0 << 8, 1000 * k, 1000 * (k + 1))
+    if calls:
+        entry = (site, 0 << 8, calls, 0, 1000 * calls, 1000)
+        box.ENTRY.pack_into(data, at + ENTRIES_AT, *entry)
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    path.write_bytes(data)
+    return path
+
+
+def job_of(folder, *ranks, **options):
+    for number, rank in enumerate(ranks):
+        made(folder / f"node7.{number}.0", number, len(ranks), **rank, **options)
+    return jobs.read(folder)
+
+
+def test_where_they_were(tmp_path):
+    receives = {"inside": 2, "site": PYTHON}
+    job = job_of(tmp_path, {"inside": 1}, {"inside": 1}, receives, {"calls": 0})
+    assert text.lines(job) == [
+        "crestacoll: 4 of 4 ranks did not come to the end of MPI_Finalize; where they were:",
+        "    ranks 0-1: in MPI_Barrier, at solver+0x1345, for at least 9 s",
+        "    rank 2: in MPI_Recv, at program.py:5 step, for at least 9 s",
+        "    rank 3: computing, before its first call of the MPI",
+    ]
+    assert text.odd(job).rank == 2
+
+
+def test_the_end_is_known(tmp_path):
+    job = job_of(tmp_path / "a", {"inside": 1}, {"calls": 3})
+    job.ended = 121.0
+    said = "\n".join(text.lines(job))
+    assert "rank 0: in MPI_Barrier, at solver+0x1345, for 20 s" in said, said
+    assert "rank 1: computing, in no call of the MPI; the last was MPI_Barrier, at solver" in said
+    assert said.endswith("for 18 s"), said
+
+
+def test_a_rank_that_aborts_comes_first(tmp_path):
+    job = job_of(tmp_path, {"inside": 1}, {"inside": 1}, {"inside": 3})
+    assert text.odd(job).rank == 2 and "rank 2 called MPI_Abort" in "\n".join(text.lines(job))
+
+
+def test_ranks_that_are_missing(tmp_path):
+    made(tmp_path / "node7.1.0", 1, 4)
+    assert "0,2-3: no record here" in "\n".join(text.lines(jobs.read(tmp_path)))
+
+
+def test_the_last_calls(tmp_path):
+    """The ring keeps 1024 of them."""
+    job = job_of(tmp_path, {"calls": 2000, "inside": 2})
+    (thread,) = job.boxes[0].threads
+    assert len(thread.last) == 1024 and thread.last[0].start == 100 + 976
+    *_, ended, now = text.last_calls(job, job.boxes[0], 3)
+    assert ended[0] == "MPI_Barrier" and ended[3] == pytest.approx(1)
+    assert now[0] == "MPI_Recv" and now[3] is None
+
+
+def test_the_time_until_then(tmp_path):
+    """A call that was not over counts, too; all adds up."""
+    job = job_of(tmp_path, {"calls": 4, "inside": 2}, {"calls": 10})
+    job.ended = 110.0
+    found = text.profile(job)
+    times = {c["call"]: c["time_us"]["mean"] * c["ranks"] for c in found["calls"]["list"]}
+    assert times == pytest.approx({"MPI_Barrier": 14e6, "MPI_Recv": 6e6})
+    assert found["calls"]["wall_us"]["mean"] == pytest.approx(10e6)
+
+
+@pytest.mark.parametrize("head", [{"magic": b"otherbox"}, {"version": 2}, {"one": 1 << 24}])
+def test_files_that_are_no_boxes(tmp_path, head):
+    with pytest.raises(Problem):
+        box.read(made(tmp_path / "node7.1.0", 0, **head))
+
+
+def test_whatever_is_in_a_file(tmp_path):
+    """A box that was cut off, or that a program has written over, is read as far as it goes."""
+    whole = made(tmp_path / "whole", 0, calls=3, inside=1).read_bytes()
+    for length in range(0, len(whole), 997):
+        (tmp_path / "cut").write_bytes(whole[:length])
+        try:
+            box.read(tmp_path / "cut")
+        except Problem:
+            assert length < box.HEAD.size
+
+
+def test_three_jobs_are_kept(tmp_path, monkeypatch):
+    root = tmp_path / "boxes"
+    root.mkdir(mode=0o700)
+    monkeypatch.setattr(jobs, "root", lambda: root)
+    for name in "abcde":
+        made(root / name / "node7.0.0", 0, 1)
+        time.sleep(0.02)  # their order is that of the file system's time stamps
+        assert jobs.end(root / name, ["./app"], 137).command == ["./app"]
+    assert [f.name for f in jobs.folders()] == ["c", "d", "e"]
+    assert jobs.newest().name == "e" and jobs.read(root / "e").code == 137
+    (root / "f").mkdir()
+    assert jobs.end(root / "f", ["./app"], 0) is None and not (root / "f").exists()
+
+
+def test_a_folder_of_others(tmp_path, monkeypatch):
+    """Nothing is read or made where somebody else may write."""
+    monkeypatch.setattr(jobs, "root", lambda: tmp_path / "open")
+    assert jobs.setting({})["CRESTA_BLACKBOX"].startswith(str(tmp_path / "open"))
+    assert jobs.setting({"CRESTA_BLACKBOX": "off"}) == {}
+    (tmp_path / "open").mkdir()
+    (tmp_path / "open").chmod(0o777)
+    assert jobs.setting({}) == {} and jobs.folders() == []
+    with pytest.raises(Problem, match="no job left a black box"):
+        jobs.newest()
+
+
+def test_the_layout_is_that_of_the_library():
+    """The sizes of the structures in src/calls/box.h."""
+    sizes = [s.size for s in (box.HEAD, box.THREAD, box.CALL, box.ENTRY)]
+    assert sizes == [176, 48, 32, 48] and struct.calcsize("=d") == 8
