@@ -32,74 +32,114 @@ enum {
 static struct {
     cco_box_head *head; /* NULL: there is no box */
     char *notes;
-    int folder, file;
-    char path[512], above[512], name[128];
-    bool is_of_run; /* the folder is one that `crestacoll run` has named: empty, it goes */
+    char folder[512], above[512], file[700];
+    bool is_of_run; /* `crestacoll run` has named the folder: empty, it goes */
+    dev_t device;   /* with this number, the file */
+    ino_t number;
     uint64_t size, notes_room;
     int why;                    /* there is none: errno */
     uintptr_t modules[MODULES]; /* where those that are noted have been loaded */
     int known;
     unsigned long long loads; /* of the loader, when it was asked last */
     pthread_mutex_t lock;     /* of what changes */
-} box = {.folder = -1, .file = -1, .lock = PTHREAD_MUTEX_INITIALIZER};
+} box = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-static bool box_allocate(uint64_t at, uint64_t bytes)
+bool cco_box_is_open(void)
+{
+    return box.head != NULL;
+}
+
+/* The file, for a moment: a program may close all descriptors, or need the last one. */
+static int box_open(void)
+{
+    struct stat is;
+    const int file = open(box.file, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
+    if (file < 0 || (fstat(file, &is) == 0 && is.st_dev == box.device && is.st_ino == box.number))
+        return file;
+    close(file);
+    errno = ESTALE;
+    return -1;
+}
+
+static bool box_allocate(int file, uint64_t at, uint64_t bytes)
 {
     do
-        errno = posix_fallocate(box.file, (off_t)at, (off_t)bytes);
+        errno = posix_fallocate(file, (off_t)at, (off_t)bytes);
     while (errno == EINTR);
     return errno == 0;
 }
 
 /* Beyond the limit on files the system would send a signal. */
-static bool box_extend(uint64_t to)
+static bool box_extend(int file, uint64_t to)
 {
     struct rlimit most;
     if (getrlimit(RLIMIT_FSIZE, &most) != 0 || most.rlim_cur < to) {
         errno = EFBIG;
         return false;
     }
-    return ftruncate(box.file, (off_t)to) == 0;
+    return ftruncate(file, (off_t)to) == 0;
 }
 
-/* Nobody else may have made it, or write there. */
-static bool box_open_folder(const char *path)
+/* Whether nobody else has made a folder, or may write there. */
+static bool box_is_own(const char *folder)
 {
     struct stat is;
-    if ((size_t)snprintf(box.path, sizeof box.path, "%s", path) >= sizeof box.path) {
+    if (lstat(folder, &is) != 0)
+        return false;
+    errno = S_ISDIR(is.st_mode) ? EPERM : ENOTDIR;
+    return S_ISDIR(is.st_mode) && is.st_uid == geteuid() && (is.st_mode & (S_IWGRP | S_IWOTH)) == 0;
+}
+
+static bool box_make_folder(const char *path)
+{
+    if (strlen(path) >= sizeof box.folder) {
         errno = ENAMETOOLONG;
         return false;
     }
-    snprintf(box.above, sizeof box.above, "%s", path);
+    strcpy(box.above, path);
     dirname(box.above);
     const char *slash = strrchr(box.above, '/');
     box.is_of_run = slash != NULL && strncmp(slash, "/crestacoll-", 12) == 0;
     mkdir(box.above, S_IRWXU);
-    mkdir(box.path, S_IRWXU);
-    box.folder = open(box.path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    if (box.folder < 0 || fstat(box.folder, &is) != 0)
+    if (box.is_of_run && !box_is_own(box.above))
         return false;
-    errno = EPERM;
-    return is.st_uid == geteuid() && (is.st_mode & (S_IWGRP | S_IWOTH)) == 0;
+    mkdir(path, S_IRWXU);
+    char *whole = realpath(path, NULL);
+    if (whole == NULL)
+        return false;
+    snprintf(box.folder, sizeof box.folder, "%s", whole);
+    free(whole);
+    return box_is_own(box.folder);
 }
 
-static bool box_make_file(const cco_box_head *like)
+static void *box_map(int file, uint64_t at, size_t bytes)
 {
-    char host[64] = "";
-    gethostname(host, sizeof host - 1);
-    snprintf(box.name, sizeof box.name, "%s.%ld.%llx", host, (long)getpid(),
-             (unsigned long long)cco_ticks());
-    box.file = openat(box.folder, box.name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
-                      S_IRUSR | S_IWUSR);
-    if (box.file < 0 || !box_extend(HEAD + NOTES) || !box_allocate(0, sizeof *like) ||
-        !box_allocate(HEAD, NOTES_STEP))
-        return false;
-    void *at = mmap(NULL, HEAD + NOTES, PROT_READ | PROT_WRITE, MAP_SHARED, box.file, 0);
-    if (at == MAP_FAILED)
-        return false;
-    const uint64_t ticks = cco_ticks();
-    const double now = 1e-9 * (double)cco_ns(CLOCK_REALTIME);
-    cco_box_head *head = at;
+    void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, (off_t)at);
+    return memory != MAP_FAILED ? memory : NULL;
+}
+
+/* Both clocks at one moment: of some readings, that with the fewest ticks around it. */
+static cco_clock_mark box_clocks(void)
+{
+    enum { READINGS = 5 };
+    cco_clock_mark best = {0, 0};
+    uint64_t least = UINT64_MAX;
+    for (int i = 0; i < READINGS; i++) {
+        const uint64_t before = cco_ticks();
+        const double seconds = cco_seconds();
+        const uint64_t around = cco_ticks() - before;
+        if (around < least) {
+            least = around;
+            best = (cco_clock_mark){before + around / 2, seconds};
+        }
+    }
+    return best;
+}
+
+static void box_begin_head(const cco_box_head *like, const char *host)
+{
+    const cco_clock_mark now = box_clocks();
+    cco_box_head *head = box.head;
     *head = *like;
     memcpy(head->magic, CCO_BOX_MAGIC, sizeof head->magic);
     head->version = CCO_BOX_VERSION;
@@ -108,27 +148,56 @@ static bool box_make_file(const cco_box_head *like)
     head->one = 1;
     head->notes_at = HEAD;
     head->areas_at = HEAD + NOTES;
-    head->first_ticks = head->now_ticks = ticks;
-    head->first_s = head->now_s = now;
-    memcpy(head->host, host, sizeof head->host);
-    box.notes = (char *)at + HEAD;
+    head->first_ticks = head->now_ticks = now.ticks;
+    head->first_s = head->now_s = now.seconds;
+    head->began_s = 1e-9 * (double)cco_ns(CLOCK_REALTIME);
+    snprintf(head->host, sizeof head->host, "%s", host);
+}
+
+static bool box_make_file(const cco_box_head *like)
+{
+    struct stat is;
+    char host[64] = "";
+    gethostname(host, sizeof host - 1);
+    snprintf(box.file, sizeof box.file, "%s/%s.%ld.%llx", box.folder, host, (long)getpid(),
+             (unsigned long long)cco_ticks());
+    const int file = open(box.file, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+                          S_IRUSR | S_IWUSR);
+    if (file < 0)
+        return false;
+    if (fstat(file, &is) == 0 && box_extend(file, HEAD + NOTES) &&
+        box_allocate(file, 0, sizeof *like) && box_allocate(file, HEAD, NOTES_STEP))
+        box.head = box_map(file, 0, HEAD + NOTES);
+    const int why = errno;
+    close(file);
+    errno = why;
+    if (box.head == NULL)
+        return false;
+    box.device = is.st_dev;
+    box.number = is.st_ino;
+    box.notes = (char *)box.head + HEAD;
     box.notes_room = NOTES_STEP;
     box.size = HEAD + NOTES;
-    box.head = head;
+    box_begin_head(like, host);
     return true;
 }
 
-static void box_close(void)
+static void box_remove(void)
 {
-    if (box.file >= 0) {
-        unlinkat(box.folder, box.name, 0);
-        close(box.file);
-    }
-    if (box.folder >= 0)
-        close(box.folder);
-    if (box.is_of_run && rmdir(box.path) == 0)
+    if (box.file[0] != '\0')
+        unlink(box.file);
+    if (box.is_of_run && rmdir(box.folder) == 0)
         rmdir(box.above);
-    box.file = box.folder = -1;
+    box.file[0] = '\0';
+}
+
+static bool box_more(uint64_t place, uint64_t bytes)
+{
+    const int file = box.head != NULL ? box_open() : -1;
+    const bool more = file >= 0 && box_allocate(file, place, bytes);
+    if (file >= 0)
+        close(file);
+    return more;
 }
 
 /* With the lock. */
@@ -143,7 +212,7 @@ __attribute__((format(printf, 1, 2))) static void box_note(const char *format, .
     if (length < 0 || (size_t)length >= sizeof line || need > NOTES)
         return;
     if (need > box.notes_room) {
-        if (!box_allocate(HEAD + box.notes_room, NOTES_STEP))
+        if (!box_more(HEAD + box.notes_room, NOTES_STEP))
             return;
         box.notes_room += NOTES_STEP;
     }
@@ -192,15 +261,15 @@ static void box_note_modules(void)
 
 void cco_box_note_site(const void *site)
 {
-    if (box.head == NULL)
-        return;
-    const cco_calls_line *line = cco_calls_line_of(site);
+    cco_calls_line *line = cco_calls_line_of(site);
     pthread_mutex_lock(&box.lock);
-    if (line != NULL)
+    if (box.head != NULL && line != NULL && !line->noted)
         box_note("line %llx %d %s %s\n", (unsigned long long)(uintptr_t)line, line->shown,
                  line->function, line->path);
-    else
+    else if (box.head != NULL && line == NULL)
         box_note_modules();
+    if (line != NULL)
+        __atomic_store_n(&line->noted, true, __ATOMIC_RELAXED);
     pthread_mutex_unlock(&box.lock);
 }
 
@@ -211,9 +280,9 @@ void cco_box_begin(const cco_box_head *like)
         return;
     if (box.head != NULL || folder == NULL || folder[0] == '\0' || strcmp(folder, "off") == 0)
         return;
-    if (!box_open_folder(folder) || !box_make_file(like)) {
+    if (!box_make_folder(folder) || !box_make_file(like)) {
         box.why = errno;
-        box_close();
+        box_remove();
         return;
     }
     pthread_mutex_lock(&box.lock);
@@ -237,48 +306,51 @@ void cco_box_rank(void)
         box.head->ranks = ranks;
         box.head->rank = rank;
     } else if (rank == 0)
-        fprintf(stderr, "crestacoll: no black box in CRESTA_BLACKBOX=%s: %s\n", box.path,
-                strerror(box.why));
+        fprintf(stderr, "crestacoll: no black box in CRESTA_BLACKBOX=%s: %s\n",
+                secure_getenv("CRESTA_BLACKBOX"), strerror(box.why));
 }
 
 void cco_box_end(void)
 {
-    if (box.head == NULL)
-        return;
     pthread_mutex_lock(&box.lock);
-    box_close();
+    if (box.head != NULL)
+        box_remove();
     box.head = NULL;
     pthread_mutex_unlock(&box.lock);
 }
 
 void *cco_box_area(size_t bytes, uint64_t *place)
 {
-    void *at = MAP_FAILED;
+    void *at = NULL;
     pthread_mutex_lock(&box.lock);
-    if (box.head != NULL) {
+    const int file = box.head != NULL ? box_open() : -1;
+    if (file >= 0) {
         const uint64_t room = box.head->area_bytes;
         *place = box.size;
-        if (box_extend(*place + room) && box_allocate(*place, bytes))
-            at = mmap(NULL, room, PROT_READ | PROT_WRITE, MAP_SHARED, box.file, (off_t)*place);
-        if (at != MAP_FAILED)
-            box.size += room;
+        if (box_extend(file, *place + room) && box_allocate(file, *place, bytes))
+            at = box_map(file, *place, room);
+        box.size += at != NULL ? room : 0;
+        close(file);
     }
     pthread_mutex_unlock(&box.lock);
-    return at != MAP_FAILED ? at : NULL;
+    return at;
 }
 
 bool cco_box_more(uint64_t place, size_t bytes)
 {
     pthread_mutex_lock(&box.lock);
-    const bool more = box.head != NULL && box_allocate(place, bytes);
+    const bool more = box_more(place, bytes);
     pthread_mutex_unlock(&box.lock);
     return more;
 }
 
-void cco_box_mark(uint64_t ticks)
+void cco_box_mark(void)
 {
-    if (box.head == NULL)
-        return;
-    box.head->now_s = 1e-9 * (double)cco_ns(CLOCK_REALTIME);
-    __atomic_store_n(&box.head->now_ticks, ticks, __ATOMIC_RELEASE);
+    pthread_mutex_lock(&box.lock);
+    if (box.head != NULL) {
+        const cco_clock_mark now = box_clocks();
+        box.head->now_s = now.seconds;
+        box.head->now_ticks = now.ticks;
+    }
+    pthread_mutex_unlock(&box.lock);
 }

@@ -26,9 +26,10 @@ typedef struct cco_box_head {
     int32_t rank, ranks;  /* in MPI_COMM_WORLD; -1: not known */
     int32_t spawned, one; /* by MPI_Comm_spawn; 1: the byte order is that of the reader */
     uint64_t notes_at, notes_bytes;
-    uint64_t areas_at, area_bytes, last_at, entries_at; /* the latter two within an area */
-    uint64_t first_ticks, now_ticks;                    /* with these times: how long a tick is */
-    double first_s, now_s;                              /* CLOCK_REALTIME */
+    uint64_t areas_at, area_bytes, last_at; /* the latter within an area */
+    uint64_t first_ticks, now_ticks;        /* with these times: how long a tick is */
+    double first_s, now_s;                  /* CLOCK_MONOTONIC */
+    double began_s;                         /* first_s by CLOCK_REALTIME */
     char host[64];
 } cco_box_head;
 
@@ -40,7 +41,7 @@ typedef struct cco_box_call {
 /* What an area begins with. */
 typedef struct cco_box_thread {
     uint64_t main;                /* 1: the thread that called MPI_Init */
-    uint64_t entries;             /* places in its table of calls; 0: not in the file */
+    uint64_t table, entries;      /* where in the area, and how many; 0: not in the file */
     uint64_t calls;               /* that have ended; the last CCO_BOX_LAST are kept */
     uint64_t inside, site, start; /* 1 more than the function that it is in; 0: in none */
 } cco_box_thread;
@@ -49,6 +50,8 @@ typedef struct cco_box_thread {
 void cco_box_begin(const cco_box_head *like);
 void cco_box_rank(void);
 void cco_box_end(void);
+
+bool cco_box_is_open(void);
 
 /* A new area, which begins at `place` in the file, and of which the first bytes are allocated.
  * NULL: there is no box, or no room. */
@@ -62,6 +65,6 @@ bool cco_box_more(uint64_t place, size_t bytes);
 void cco_box_note_site(const void *site);
 
 /* How late it is, which a box has to know now and then. */
-void cco_box_mark(uint64_t ticks);
+void cco_box_mark(void);
 
 #endif

@@ -12,7 +12,7 @@
 
 #include "calls/python.h"
 
-bool cco_calls_on = true, cco_calls_watched;
+bool cco_calls_on = true, cco_calls_watched, cco_calls_suspended;
 _Thread_local cco_calls_thread *cco_calls_mine CCO_CALLS_OWN;
 _Thread_local const char *cco_calls_frame CCO_CALLS_OWN;
 
@@ -36,9 +36,13 @@ static struct {
     pthread_once_t once;
 } tables = {.once = PTHREAD_ONCE_INIT};
 
+/* Also within a call that was left by longjmp. */
 static void calls_thread_ends(void *thread)
 {
-    __atomic_store_n(&((cco_calls_thread *)thread)->in_use, false, __ATOMIC_RELEASE);
+    cco_calls_thread *t = thread;
+    t->told.inside = 0;
+    t->outermost.version += t->outermost.version & 1;
+    __atomic_store_n(&t->in_use, false, __ATOMIC_RELEASE);
 }
 
 static void calls_make_key(void)
@@ -63,9 +67,7 @@ static cco_calls_thread *calls_take_over(void)
 
 cco_box_head cco_calls_area(void)
 {
-    return (cco_box_head){.area_bytes = (AREA + PAGE - 1) / PAGE * PAGE,
-                          .last_at = LAST_AT,
-                          .entries_at = ENTRIES_AT};
+    return (cco_box_head){.area_bytes = (AREA + PAGE - 1) / PAGE * PAGE, .last_at = LAST_AT};
 }
 
 static void *calls_own_memory(size_t bytes)
@@ -82,6 +84,7 @@ static cco_calls_thread *calls_make_table(void)
     if (t != NULL) {
         t->last = (void *)((char *)t + LAST_AT);
         t->place = place;
+        t->told.table = ENTRIES_AT;
         t->told.entries = FIRST;
         __atomic_store_n(&cco_calls_watched, true, __ATOMIC_RELAXED);
     } else if ((t = calls_own_memory(AREA)) == NULL)
@@ -136,37 +139,43 @@ static cco_calls_entry *calls_next_size(cco_calls_thread *t)
 {
     cco_calls_entry *next = t->entries + t->mask + 1;
     const size_t at = (size_t)((char *)next - (char *)t), bytes = 4 * (t->mask + 1) * sizeof *next;
-    if (t->told.entries == 0 || cco_box_more(t->place + at, bytes))
-        return next;
-    t->told.entries = 0;
-    return calls_own_memory(ALL * sizeof *next);
+    const bool boxed = t->told.entries != 0, more = boxed && cco_box_more(t->place + at, bytes);
+    if (boxed && !more)
+        next = calls_own_memory(ALL * sizeof *next);
+    if (next != NULL)
+        t->told.entries = 0; /* until it is filled */
+    if (next != NULL && more)
+        t->told.table = at;
+    return next;
 }
 
-/* The next size takes over. */
-static void calls_grow(cco_calls_thread *t)
+/* The next size takes over; false if there is no room for it. */
+static bool calls_grow(cco_calls_thread *t)
 {
+    const bool boxed = t->told.entries != 0;
     cco_calls_entry *old = t->entries, *next = calls_next_size(t);
     const uint32_t size = t->mask + 1;
     if (next == NULL)
-        return;
+        return false;
     t->entries = next;
     t->mask = 4 * size - 1;
     for (uint32_t i = 0; i < size; i++)
         if (old[i].calls != 0)
             *calls_place(t, &old[i].key) = old[i];
-    if (t->told.entries != 0)
+    if (boxed && next == old + size)
         __atomic_store_n(&t->told.entries, 4 * size, __ATOMIC_RELEASE);
+    return true;
 }
 
-/* An entry for calls that have none. */
+/* An entry for calls that have none; NULL: there is no room. */
 __attribute__((noinline)) static cco_calls_entry *calls_add(cco_calls_thread *t, cco_calls_key key)
 {
     const uint32_t size = t->mask + 1;
-    if (size < MOST && t->used >= size / 4 * 3)
-        calls_grow(t);
-    if (t->used >= KEPT)
+    if (t->used >= KEPT || (size < MOST && t->used >= size / 4 * 3 && !calls_grow(t)))
         key.site = NULL;
     cco_calls_entry *e = calls_place(t, &key);
+    if (e->calls == 0 && t->used == t->mask)
+        return NULL; /* an empty one has to stay */
     if (e->calls == 0) {
         e->key = key;
         t->used++;
@@ -176,10 +185,28 @@ __attribute__((noinline)) static cco_calls_entry *calls_add(cco_calls_thread *t,
     return e;
 }
 
-/* The call is over for those who may want to know. */
+/* A line of Python is noted before its first call, which may not end. */
+static void calls_note_line(const void *site)
+{
+    const cco_calls_line *line = cco_calls_line_of(site);
+    if (line != NULL && !__atomic_load_n(&line->noted, __ATOMIC_RELAXED))
+        cco_box_note_site(site);
+}
+
+static void calls_mark(cco_calls_thread *t, uint64_t now)
+{
+    if (now - t->marked <= MARK)
+        return;
+    t->marked = now;
+    cco_box_mark();
+}
+
+/* The call is over for those who may want to know; MPI_Finalize is counted before it is over. */
 __attribute__((noinline)) static void calls_close(cco_calls_thread *t, uint64_t start, uint64_t end,
                                                   const cco_calls_key *key)
 {
+    if (key->what >> 8 == CCO_CALLS_Finalize)
+        return;
     if (t->outermost.version & 1)
         __atomic_store_n(&t->outermost.version, t->outermost.version + 1, __ATOMIC_RELEASE);
     if (t->last == NULL)
@@ -188,10 +215,8 @@ __attribute__((noinline)) static void calls_close(cco_calls_thread *t, uint64_t 
                                                            end};
     __atomic_store_n(&t->told.calls, t->told.calls + 1, __ATOMIC_RELEASE);
     __atomic_store_n(&t->told.inside, 0, __ATOMIC_RELEASE);
-    if (end - t->marked > MARK) {
-        t->marked = end;
-        cco_box_mark(end);
-    }
+    calls_note_line(key->site);
+    calls_mark(t, end);
 }
 
 void cco_calls_leave(uint64_t start, uint64_t end, cco_calls_key key, uint64_t bytes)
@@ -204,9 +229,11 @@ void cco_calls_leave(uint64_t start, uint64_t end, cco_calls_key key, uint64_t b
         return;
     if (__builtin_expect(__atomic_load_n(&cco_calls_watched, __ATOMIC_RELAXED), 0))
         calls_close(t, start, end, &key);
+    if (__builtin_expect(cco_calls_suspended, 0))
+        return;
     cco_calls_entry *e = calls_place(t, &key);
-    if (__builtin_expect(e->calls == 0, 0))
-        e = calls_add(t, key);
+    if (__builtin_expect(e->calls == 0, 0) && (e = calls_add(t, key)) == NULL)
+        return;
     const uint64_t ticks = end > start ? end - start : 0;
     e->calls++;
     e->bytes += bytes;
@@ -263,25 +290,33 @@ void cco_calls_open(cco_calls_function function, const void *site)
     cco_calls_thread *t = cco_calls_own_thread();
     if (t == NULL)
         return;
+    if (cco_calls_python)
+        site = cco_calls_python_site_before(site);
     if (t->last != NULL) {
         t->told.site = (uintptr_t)site;
         t->told.start = cco_ticks();
         __atomic_store_n(&t->told.inside, function + 1, __ATOMIC_RELEASE);
+        calls_note_line(site);
+        calls_mark(t, t->told.start);
     }
     if (!__atomic_load_n(&asked, __ATOMIC_RELAXED))
         return;
     cco_outermost *o = &t->outermost;
-    if (cco_calls_python)
-        site = cco_calls_python_site(site);
     __atomic_store_n(&o->site, site, __ATOMIC_RELAXED);
     __atomic_store_n(&o->call, &cco_calls_names[function][4], __ATOMIC_RELAXED);
     __atomic_store_n(&o->version, o->version | 1, __ATOMIC_RELEASE);
 }
 
-/* The thread that comes here is the main one. */
+/* The thread that comes here is the main one.  What it counted before there was a black box, in a
+ * session, stays where it is. */
 void cco_calls_main(void)
 {
     cco_calls_thread *t = cco_calls_own_thread();
+    if (t != NULL && t->last == NULL && cco_box_is_open()) {
+        t->main = true;
+        t = calls_make_table();
+        cco_calls_mine = t != NULL ? t : cco_calls_mine;
+    }
     if (t != NULL)
         t->told.main = t->main = true;
 }

@@ -41,6 +41,9 @@ typedef struct cco_calls_thread {
 /* Whether calls are counted; whether somebody may want to know which one each thread is in. */
 extern bool cco_calls_on CCO_CALLS_HIDDEN, cco_calls_watched CCO_CALLS_HIDDEN;
 
+/* Between MPI_Pcontrol(0) and (1): calls are watched, and not counted. */
+extern bool cco_calls_suspended CCO_CALLS_HIDDEN;
+
 /* The table of this thread; NULL: it has none yet.  Where its outermost counted call has its frame;
  * NULL outside of one. */
 extern _Thread_local cco_calls_thread *cco_calls_mine CCO_CALLS_OWN;

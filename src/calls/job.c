@@ -49,13 +49,13 @@ void cco_calls_finalize(const void *site, const char *frame)
 void cco_calls_control(int level)
 {
     const uint64_t now = cco_ticks();
-    if (level == 0 && cco_calls_on) {
+    if (level == 0 && cco_calls_on && !cco_calls_suspended) {
         process.suspended = now;
-        cco_calls_on = false;
+        cco_calls_suspended = true;
     } else if (level != 0 && process.suspended != 0) {
         process.job.suspended += now - process.suspended;
         process.suspended = 0;
-        cco_calls_on = true;
+        cco_calls_suspended = false;
     }
 }
 

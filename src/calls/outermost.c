@@ -13,6 +13,13 @@ static cco_outermost *outermost_here(void)
     return t != NULL ? &t->outermost : NULL;
 }
 
+/* Roll-calls know threads that come to crestacoll; of others they hear nothing. */
+static bool outermost_sees_all(void)
+{
+    const cco_calls_thread *t = cco_calls_threads();
+    return cco_calls_on && t != NULL && t->next == NULL;
+}
+
 /* A field of an answer (rollcall/answer_format.h), as long as there is room. */
 static char *outermost_put(char *at, const char *end, const char *name, const char *value)
 {
@@ -42,4 +49,4 @@ static size_t outermost_tell(const void *site, char *text, size_t room)
 }
 
 CCO_EXPORT extern const cco_ahead cresta_ahead;
-const cco_ahead cresta_ahead = {outermost_here, outermost_tell};
+const cco_ahead cresta_ahead = {outermost_here, outermost_sees_all, outermost_tell};

@@ -33,6 +33,9 @@ static struct {
     void *(*attribute)(void *object, const char *name);
     const char *(*text)(void *object);
     void (*release)(void *object);
+    void *(*interpreter)(void *thread);
+    void *(*first_thread)(void *interpreter);
+    void *(*next_thread)(void *thread);
     void *(*error)(void);
     void (*forget_error)(void);
     pthread_mutex_t lock; /* of what follows */
@@ -58,6 +61,9 @@ void cco_calls_python_begin(void)
         {"PyObject_GetAttrString", &python.attribute},
         {"PyUnicode_AsUTF8", &python.text},
         {"Py_DecRef", &python.release},
+        {"PyThreadState_GetInterpreter", &python.interpreter}, /* since 3.9 */
+        {"PyInterpreterState_ThreadHead", &python.first_thread},
+        {"PyThreadState_Next", &python.next_thread},
         {"PyErr_Occurred", &python.error},
         {"PyErr_Clear", &python.forget_error},
     };
@@ -176,9 +182,22 @@ const void *cco_calls_python_site(const void *site)
     return line != NULL ? line : site;
 }
 
-const cco_calls_line *cco_calls_line_of(const void *site)
+/* Looks at the state of this thread alone: those of others may end meanwhile. */
+static bool python_is_alone(void)
 {
-    const cco_calls_line *line = site;
+    void *mine = python.initialized() ? python.this_thread() : NULL;
+    return mine != NULL && python.first_thread(python.interpreter(mine)) == mine &&
+           python.next_thread(mine) == NULL;
+}
+
+const void *cco_calls_python_site_before(const void *site)
+{
+    return python_is_alone() ? cco_calls_python_site(site) : site;
+}
+
+cco_calls_line *cco_calls_line_of(const void *site)
+{
+    cco_calls_line *line = (cco_calls_line *)site;
     const bool is = cco_calls_python && line >= python.lines && line < python.lines + LINES;
     return is ? line : NULL;
 }

@@ -12,6 +12,7 @@ typedef struct cco_calls_line {
     const void *code; /* the code object, which is kept; NULL: no line */
     int line;         /* in it */
     int shown;        /* in the file; another one where modules are imported */
+    bool noted;       /* in the black box */
     char path[512], function[64];
 } cco_calls_line;
 
@@ -25,7 +26,11 @@ void cco_calls_python_begin(void);
  * makes the MPI's functions known to Python; else `site`. */
 const void *cco_calls_python_site(const void *site);
 
+/* Before a call: the same, where this is the only thread of Python.  Others might hold the
+ * interpreter's lock until this call has sent something. */
+const void *cco_calls_python_site_before(const void *site);
+
 /* The line that a place stands for; NULL if it is none. */
-const cco_calls_line *cco_calls_line_of(const void *site);
+cco_calls_line *cco_calls_line_of(const void *site);
 
 #endif

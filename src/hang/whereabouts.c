@@ -176,7 +176,7 @@ static void whereabouts_add_outermost(const cco_outermost *o, cco_where *where)
 {
     const uint64_t version = __atomic_load_n(&o->version, __ATOMIC_ACQUIRE);
     const char *call = __atomic_load_n(&o->call, __ATOMIC_ACQUIRE);
-    where->seen = true;
+    where->seen = ahead->sees_all();
     where->site = __atomic_load_n(&o->site, __ATOMIC_RELAXED);
     if (call == NULL || where->now.inside ||
         (version % 2 == 0 && where->now.call != NULL && strcmp(call, where->now.call) == 0))

@@ -79,6 +79,7 @@ typedef struct cco_outermost {
 typedef struct cco_ahead {
     cco_outermost *(*here)(void); /* that of this thread, which is written from now on; NULL: no
                                    * memory */
+    bool (*sees_all)(void);       /* only this thread of the process has made calls */
     size_t (*tell)(const void *site, char *text, size_t room); /* fields of an answer; 0: none */
 } cco_ahead;
 #define CCO_AHEAD "cresta_ahead"

@@ -86,6 +86,17 @@ static void crashes(void)
     CALL(Barrier)(MPI_COMM_WORLD);
 }
 
+/* From 300 places. */
+static void many(void)
+{
+#define TEN(x) x x x x x x x x x x
+#define THIRTY(x) TEN(x) TEN(x) TEN(x)
+    THIRTY(TEN(CALL(Barrier)(row);))
+    if (differs)
+        _exit(0);
+    CALL(Barrier)(MPI_COMM_WORLD);
+}
+
 static void leaves(void)
 {
     if (differs)
@@ -339,6 +350,7 @@ static const struct {
              {"aborts", aborts},
              {"crashes", crashes},
              {"leaves", leaves},
+             {"many", many},
              {"receive", receive},
              {"circle", circle},
              {"request", request},

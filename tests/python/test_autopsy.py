@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Black boxes that a program has made: what is read from them, and which are kept."""
 
+import dataclasses
+import os
+import socket
 import struct
 import time
 
@@ -22,15 +25,16 @@ def made(path, rank, ranks=2, inside=0, site=PLAIN, calls=1, **head):
     1 ms. `inside`: the number of the function that it is in, since the last one ended, from 1 on.
     """
     told = {"magic": box.MAGIC, "version": 1, "spawned": 0, "one": 1, "first_s": 100.0} | head
+    told.setdefault("host", socket.gethostname())
     data = bytearray(4096 + NOTES + AREA)
     box.HEAD.pack_into(
         data, 0, told["magic"], told["version"], 4711 + rank, rank, ranks, told["spawned"],
-        told["one"], 4096, len(NOTED), 4096 + NOTES, AREA, LAST_AT, ENTRIES_AT, 0, 10_000,
-        told["first_s"], told["first_s"] + 10, b"node7",
+        told["one"], 4096, len(NOTED), 4096 + NOTES, AREA, LAST_AT, 0, 10_000, 7.0, 17.0,
+        told["first_s"], told["host"].encode(),
     )  # fmt: skip
     data[4096 : 4096 + len(NOTED)] = NOTED.encode()
     at = 4096 + NOTES
-    box.THREAD.pack_into(data, at, 1, 256, calls, inside, site, 1000 * calls)
+    box.THREAD.pack_into(data, at, 1, ENTRIES_AT, 256, calls, inside, site, 1000 * calls)
     for k in range(calls):
         place = at + LAST_AT + k % box.LAST * box.CALL.size
         box.CALL.pack_into(data, place, site, 0 << 8, 1000 * k, 1000 * (k + 1))
@@ -44,7 +48,7 @@ def made(path, rank, ranks=2, inside=0, site=PLAIN, calls=1, **head):
 
 def job_of(folder, *ranks, **options):
     for number, rank in enumerate(ranks):
-        made(folder / f"node7.{number}.0", number, len(ranks), **rank, **options)
+        made(folder / f"node7.999999{number}.0", number, len(ranks), **rank, **options)
     return jobs.read(folder)
 
 
@@ -75,8 +79,38 @@ def test_a_rank_that_aborts_comes_first(tmp_path):
 
 
 def test_ranks_that_are_missing(tmp_path):
-    made(tmp_path / "node7.1.0", 1, 4)
+    made(tmp_path / "node7.9999991.0", 1, 4)
     assert "0,2-3: no record here" in "\n".join(text.lines(jobs.read(tmp_path)))
+
+
+def test_another_host_has_another_clock(tmp_path):
+    """When its processes ended is not known."""
+    job = job_of(tmp_path, {"inside": 1}, {"inside": 1, "host": "other", "first_s": 5e9})
+    job.ended = 121.0
+    said = "\n".join(text.lines(job))
+    assert "for at least 9 s to 20 s" in said, said
+    assert text.since(job, job.boxes[0]) == 20 and text.since(job, job.boxes[1]) == 9
+
+
+def test_a_job_that_runs(tmp_path, monkeypatch):
+    """It is not said to have died; one that has is shown first."""
+    monkeypatch.setattr(jobs, "root", lambda: tmp_path)
+    tmp_path.chmod(0o700)
+    made(tmp_path / "dead" / "node7.9999990.0", 0, 1)
+    made(tmp_path / "runs" / f"{socket.gethostname()}.{os.getpid()}.0", 0, 1)
+    assert jobs.newest().name == "dead"
+    assert text.lines(jobs.read(tmp_path / "runs"))[0].startswith("crestacoll: the job runs;")
+
+
+def test_other_threads(tmp_path):
+    """The main thread tells; others that were in a call are named."""
+    job = job_of(tmp_path, {"calls": 2})
+    (thread,) = job.boxes[0].threads
+    helper = dataclasses.replace(thread, main=False, now=box.Call("MPI_Recv", "receive", PLAIN, 3))
+    job.boxes[0].threads.append(helper)
+    (said,) = {text.where(text.names_of(job), b) for b in job.boxes}
+    assert said.startswith("computing") and said.endswith("another thread in MPI_Recv, at "
+                                                          "solver+0x1345"), said  # fmt: skip
 
 
 def test_the_last_calls(tmp_path):
@@ -102,7 +136,22 @@ def test_the_time_until_then(tmp_path):
 @pytest.mark.parametrize("head", [{"magic": b"otherbox"}, {"version": 2}, {"one": 1 << 24}])
 def test_files_that_are_no_boxes(tmp_path, head):
     with pytest.raises(Problem):
-        box.read(made(tmp_path / "node7.1.0", 0, **head))
+        box.read(made(tmp_path / "node7.9999991.0", 0, **head))
+
+
+def test_a_box_that_is_damaged(tmp_path):
+    """The others are read; it is named. Alone, it is a problem."""
+    job_of(tmp_path, {"inside": 1}, {"inside": 1})
+    data = bytearray((tmp_path / "node7.9999991.0").read_bytes())
+    at = 24 + 8 + 3 * 8  # the bytes of an area
+    data[at : at + 8] = bytes(8)
+    (tmp_path / "node7.9999991.0").write_bytes(data)
+    told = text.lines(jobs.read(tmp_path))
+    assert "at least 1 of 2 ranks did" in told[0]
+    assert "node7.9999991.0 is a damaged black box" in told[-1], told
+    (tmp_path / "node7.9999990.0").unlink()
+    with pytest.raises(Problem, match="damaged"):
+        jobs.read(tmp_path)
 
 
 def test_whatever_is_in_a_file(tmp_path):
@@ -121,9 +170,10 @@ def test_three_jobs_are_kept(tmp_path, monkeypatch):
     root.mkdir(mode=0o700)
     monkeypatch.setattr(jobs, "root", lambda: root)
     for name in "abcde":
-        made(root / name / "node7.0.0", 0, 1)
+        made(root / name / "node7.9999990.0", 0, 1)
         time.sleep(0.02)  # their order is that of the file system's time stamps
         assert jobs.end(root / name, ["./app"], 137).command == ["./app"]
+        jobs.prune(root / name)
     assert [f.name for f in jobs.folders()] == ["c", "d", "e"]
     assert jobs.newest().name == "e" and jobs.read(root / "e").code == 137
     (root / "f").mkdir()
@@ -135,9 +185,14 @@ def test_a_folder_of_others(tmp_path, monkeypatch):
     monkeypatch.setattr(jobs, "root", lambda: tmp_path / "open")
     assert jobs.setting({})["CRESTA_BLACKBOX"].startswith(str(tmp_path / "open"))
     assert jobs.setting({"CRESTA_BLACKBOX": "off"}) == {}
-    (tmp_path / "open").mkdir()
+    made(tmp_path / "open" / "job" / "node7.9999990.0", 0, 1)
+    (tmp_path / "else").write_text("mine")
+    (tmp_path / "open" / "job" / "job.json").symlink_to(tmp_path / "else")
+    assert jobs.end(tmp_path / "open" / "job", ["./app"], 1).code == 1
+    assert (tmp_path / "else").read_text() == "mine"
     (tmp_path / "open").chmod(0o777)
     assert jobs.setting({}) == {} and jobs.folders() == []
+    assert jobs.end(tmp_path / "open" / "job", ["./app"], 1) is None
     with pytest.raises(Problem, match="no job left a black box"):
         jobs.newest()
 
@@ -145,4 +200,4 @@ def test_a_folder_of_others(tmp_path, monkeypatch):
 def test_the_layout_is_that_of_the_library():
     """The sizes of the structures in src/calls/box.h."""
     sizes = [s.size for s in (box.HEAD, box.THREAD, box.CALL, box.ENTRY)]
-    assert sizes == [176, 48, 32, 48] and struct.calcsize("=d") == 8
+    assert sizes == [176, 56, 32, 48] and struct.calcsize("=d") == 8

@@ -60,6 +60,18 @@ def test_an_end_before_finalize(build, tmp_path, case):
     assert all(place == there or early.fullmatch(place) for place in others), others
 
 
+def test_many_places(build, tmp_path):
+    """Each is there once, with what was counted: tables that grow are read where they are."""
+    in_boxes(build, tmp_path / "job", "many")
+    found = jobs.read(tmp_path / "job")
+    assert [sum(c.calls for t in b.threads for c in t.counted if c.name == "MPI_Barrier")
+            for b in found.boxes] == [301] * 3  # fmt: skip
+    sites = [c.site for t in found.boxes[2].threads for c in t.counted if c.name == "MPI_Barrier"]
+    assert len(sites) == len(set(sites)) == 301
+    rows = [r for r in text.profile(found)["calls"]["list"] if r["call"] == "MPI_Barrier"]
+    assert len({tuple(r["site"]) for r in rows}) >= 301
+
+
 def until_begun(cwd):
     """The folder of the job whose processes work in `cwd`: other tests have jobs, too."""
     end = time.monotonic() + TIMEOUT

@@ -14,6 +14,7 @@ import api_runs
 import pytest
 from conftest import ROOT
 from crestacoll import efficiency, mpitime, profiles, schemas, sites
+from crestacoll.autopsy import jobs, text
 from crestacoll.rollcall import listen
 from library_runs import AS_ROOT, cached, each_build, good, run
 
@@ -378,11 +379,15 @@ def test_lines_of_python_that_hang(build, tmp_path):
     places = ("program.py:5 meet", "program.py:10 <module>")
     for seconds in (1, 20, 100):  # both ranks have to come there
         command = [ROOT / "bin" / "crestacoll", "run", "--watchdog", f"{seconds}:end", "--"]
-        done = api_runs.launch(build, tmp_path, script, before=command)
+        box = tmp_path / f"job{seconds}"
+        done = api_runs.launch(build, tmp_path, script, before=command, CRESTA_BLACKBOX=str(box))
         said = done.stderr
         if all(f", at {place}" in said for place in places):
             break
     assert done.returncode == listen.ENDED and all(f", at {p}" in said for p in places), said
+    job = jobs.read(box)
+    where = [text.where(text.names_of(job), b) for b in job.boxes]
+    assert [w.rpartition(", at ")[2] for w in where] == list(places), where
 
 
 

@@ -93,6 +93,11 @@ static void calls_in_calls(void)
     cco_calls_on = false;
     CHECK(!wrapped(NULL), "a call counts while nothing does");
     cco_calls_on = true;
+    const uint64_t before = calls_place(cco_calls_mine, key_of(0))->calls;
+    cco_calls_suspended = true;
+    CHECK(wrapped(NULL), "it is seen");
+    cco_calls_suspended = false;
+    CHECK(calls_place(cco_calls_mine, key_of(0))->calls == before, "and not counted");
 }
 
 static cco_outermost *seen;
@@ -151,7 +156,7 @@ static void *thread_in_a_box(void *unused)
 
 static void a_black_box(void)
 {
-    char folder[] = "/tmp/crestacoll-unit-XXXXXX", job[64], file[300];
+    char folder[] = "/tmp/crestacoll-unit-XXXXXX", job[64], file[sizeof box.file];
     const cco_box_head area = cco_calls_area();
     CHECK(mkdtemp(folder) != NULL, "a folder");
     snprintf(job, sizeof job, "%s/crestacoll-0/one", folder);
@@ -166,9 +171,11 @@ static void a_black_box(void)
     setrlimit(RLIMIT_FSIZE, &most);
     cco_box_begin(&area);
     CHECK(box.head != NULL && box.head->notes_bytes > 1000, "a box, with notes");
-    snprintf(file, sizeof file, "%s/%s", job, box.name);
+    snprintf(file, sizeof file, "%s", box.file);
     CHECK(access(file, R_OK) == 0, "%s", file);
     pthread_t thread;
+    for (int i = 3; i < 64; i++) /* as programs do that go to the background */
+        close(i);
     CHECK(pthread_create(&thread, NULL, thread_in_a_box, NULL) == 0, "a thread");
     pthread_join(thread, NULL);
     cco_box_end();

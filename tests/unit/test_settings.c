@@ -60,6 +60,7 @@ static void every_variable_counts(void)
         {"CRESTA_WATCHDOG", "60:end", "CRESTA_WATCHDOG=60:end\n"},
         {"CRESTA_WATCHDOG_SIGNAL", "USR2", "CRESTA_WATCHDOG_SIGNAL=USR2\n"},
         {"CRESTA_WATCHDOG_AT", "at", NULL},
+        {"CRESTA_BLACKBOX", "folder", NULL},
         {"CRESTA_LOADED", "version", NULL},
     };
     char race[] = "/tmp/test_settings.XXXXXX";

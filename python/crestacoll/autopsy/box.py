@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from crestacoll.ui import Problem
 
 MAGIC, VERSION, LAST = b"crestbox", 1, 1024
-HEAD = struct.Struct("=8sIIiiii8Q2d64s")
-THREAD = struct.Struct("=QQQQQQ")
+HEAD = struct.Struct("=8sIIiiii7Q3d64s")
+THREAD = struct.Struct("=QQQQQQQ")
 CALL = struct.Struct("=QQQQ")
 ENTRY = struct.Struct("=QQQQQQ")
 # As enum cco_calls_of and enum cco_calls_distance of src/calls/calls.h.
@@ -48,15 +48,22 @@ class Thread:
     """What a thread was in, its last calls, the last one at the end, and what it has counted."""
 
     main: bool
-    inside: Call | None
+    now: Call | None
     calls: int
     last: list
     counted: list
 
+    @property
+    def before(self):
+        """The last call that has ended; None if there is none."""
+        return self.last[-1] if self.last else None
+
 
 @dataclass
 class Box:
-    """The black box of a process. rank: -1 if it did not come to the end of MPI_Init."""
+    """The black box of a process. rank: -1 if it did not come to the end of MPI_Init; times in
+    seconds since 1970.
+    """
 
     path: object
     pid: int
@@ -72,9 +79,14 @@ class Box:
 
     @property
     def thread(self):
-        """The one that tells where the process was: in a call if any was, the main one first."""
-        ordered = sorted(self.threads, key=lambda t: (t.inside is None, not t.main))
+        """The one that called MPI_Init; else one that was in a call, if any was."""
+        ordered = sorted(self.threads, key=lambda t: (not t.main, t.now is None))
         return ordered[0] if ordered else None
+
+    @property
+    def others(self):
+        """The other threads that were in a call."""
+        return [t for t in self.threads if t is not self.thread and t.now]
 
     def place(self, site):
         """(path, build id, function of Python or None, offset or line) of an address; None if no
@@ -91,29 +103,36 @@ class Box:
 
 
 def read(path):
-    """The box of a file; a Problem if it is none."""
+    """The box of a file; a Problem if it is none, or damaged."""
     data = path.read_bytes()
+    try:
+        return read_data(path, data)
+    except (struct.error, ValueError, IndexError, OverflowError) as e:
+        raise Problem(f"{path} is a damaged black box: {e}") from e
+
+
+def read_data(path, data):
     if len(data) < HEAD.size or not data.startswith(MAGIC):
         raise Problem(f"{path} is no black box of crestacoll")
     (
         _, version, pid, rank, ranks, spawned, one, notes_at, notes_bytes, areas_at, area_bytes,
-        last_at, entries_at, first_ticks, now_ticks, first_s, now_s, host,
+        last_at, first_ticks, now_ticks, first_s, now_s, began_s, host,
     ) = HEAD.unpack_from(data)  # fmt: skip
     if one != 1:
         raise Problem(f"{path} is from a machine with another byte order")
     if version != VERSION:
         raise Problem(f"{path} is a black box of another version of crestacoll ({version})")
     name = text(host.partition(b"\0")[0])
-    found = Box(path, pid, rank, ranks, spawned != 0, name, first_s, now_s)
+    found = Box(path, pid, rank, ranks, spawned != 0, name, began_s, began_s + now_s - first_s)
     functions = read_notes(found, data[notes_at : notes_at + notes_bytes])
     elapsed = now_ticks - first_ticks
-    clock = Clock(first_ticks, first_s, (now_s - first_s) / elapsed if elapsed > 0 else 0.0)
+    clock = Clock(first_ticks, began_s, (now_s - first_s) / elapsed if elapsed > 0 else 0.0)
     for at in range(areas_at, len(data) - THREAD.size, area_bytes):
         area = memoryview(data)[at : at + area_bytes]
-        found.threads.append(read_thread(area, last_at, entries_at, functions, clock))
-    found.threads = [t for t in found.threads if t.calls or t.inside]
-    times = [t.inside.start if t.inside else t.last[-1].end for t in found.threads]
-    found.seen = max([now_s, *times])
+        found.threads.append(read_thread(area, last_at, functions, clock))
+    found.threads = [t for t in found.threads if t.last or t.now]
+    times = [call.end or call.start for t in found.threads for call in (t.now, t.before) if call]
+    found.seen = max([found.seen, *times])
     return found
 
 
@@ -152,8 +171,8 @@ def read_notes(found, notes):
     return functions
 
 
-def read_thread(area, last_at, entries_at, functions, clock):
-    main, entries, calls, inside, site, start = THREAD.unpack_from(area)
+def read_thread(area, last_at, functions, clock):
+    main, table_at, entries, calls, inside, site, start = THREAD.unpack_from(area)
     now = None
     if 0 < inside <= len(functions):
         now = Call(*functions[inside - 1], site, clock.seconds(start))
@@ -163,7 +182,7 @@ def read_thread(area, last_at, entries_at, functions, clock):
         if what >> 8 < len(functions):
             times = clock.seconds(start), clock.seconds(end)
             last.append(Call(*functions[what >> 8], site, *times))
-    table = area[entries_at : entries_at + entries * ENTRY.size]
+    table = area[table_at : table_at + entries * ENTRY.size]
     whole = table[: len(table) // ENTRY.size * ENTRY.size]
     counted = [
         Counted(site, *functions[what >> 8], KINDS[what >> 4 & 15], DISTANCES[what & 15], n,

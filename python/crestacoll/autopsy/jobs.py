@@ -8,6 +8,7 @@ import json
 import os
 import secrets
 import shutil
+import socket
 import stat
 import tempfile
 import time
@@ -41,7 +42,11 @@ def setting(environment):
     """{CRESTA_BLACKBOX: folder} for a job; {} if the environment says where, or if the user's
     folder is somebody else's.
     """
-    if "CRESTA_BLACKBOX" in environment or (root().exists() and not is_own(root())):
+    if "CRESTA_BLACKBOX" in environment:
+        return {}
+    with contextlib.suppress(OSError):
+        root().mkdir(mode=0o700)
+    if not is_own(root()):
         return {}
     return {"CRESTA_BLACKBOX": str(root() / secrets.token_hex(8))}
 
@@ -52,14 +57,25 @@ class Job:
 
     folder: Path
     boxes: list
+    unread: list  # why a file could not be read
     command: list | None = None
     code: int | None = None
     ended: float | None = None  # seconds since 1970
 
     @property
-    def until(self):
-        """The last moment that is known of it."""
-        return self.ended or max(b.seen for b in self.boxes)
+    def runs(self):
+        """Whether a process of it may still run, on this host."""
+        return self.code is None and lives(self.folder)
+
+    def is_known(self, box):
+        """Whether it is known when a process ended; hosts have clocks of their own."""
+        return self.ended is not None and box.host == socket.gethostname()
+
+    def until(self, box):
+        """The last moment that is known of it on the host of a process."""
+        if self.is_known(box):
+            return self.ended
+        return max(b.seen for b in self.boxes if b.host == box.host)
 
     @property
     def ranks(self):
@@ -68,23 +84,34 @@ class Job:
 
 def read(folder):
     """The Job of a folder; None if there is no box."""
-    boxes = []
+    boxes, unread = [], []
     for path in sorted(folder.iterdir() if folder.is_dir() else []):
         if path.name != JOB and path.is_file() and not path.is_symlink():
-            with contextlib.suppress(FileNotFoundError):  # a process that ends now
+            try:
                 boxes.append(box.read(path))
+            except FileNotFoundError:  # a process that ends now
+                continue
+            except (Problem, OSError) as e:
+                unread.append(str(e))
+    if unread and not boxes:
+        raise Problem(unread[0])
     if not boxes:
         return None
-    found = Job(folder, sorted(boxes, key=lambda b: (b.spawned, b.rank < 0, b.rank, b.pid)))
-    with contextlib.suppress(OSError, ValueError):
+    boxes.sort(key=lambda b: (b.spawned, b.rank < 0, b.rank, b.pid))
+    found = Job(folder, boxes, unread)
+    with contextlib.suppress(OSError, ValueError, AttributeError):
         told = json.loads((folder / JOB).read_text(encoding="utf-8"))
-        found.command, found.code, found.ended = told["command"], told["code"], told["ended"]
+        told = {name: told.get(name) for name in ("command", "code", "ended")}
+        found.command, found.code, found.ended = told.values()
     return found
 
 
 def newest():
-    """The folder of the last job that left something; a Problem if there is none."""
-    found = folders()
+    """The folder of the last job that left something, or else of one that runs; a Problem if there
+    is none.
+    """
+    found = [folder for folder in folders() if any_boxes(folder)]
+    found.sort(key=lambda folder: not lives(folder))
     if not found:
         raise Problem(
             f"no job left a black box in {root()}: `crestacoll run` with --profile, --report or"
@@ -95,19 +122,35 @@ def newest():
 
 def folders():
     """Those of jobs, the last one at the end."""
-    if not is_own(root()):
-        return []
-    return sorted(filter(is_own, root().iterdir()), key=lambda path: path.stat().st_mtime_ns)
+    found = []
+    with contextlib.suppress(OSError):
+        for folder in root().iterdir() if is_own(root()) else []:
+            with contextlib.suppress(OSError):  # it goes at the end of a job
+                found += [(folder.stat().st_mtime_ns, folder)] if is_own(folder) else []
+    return [folder for _, folder in sorted(found)]
+
+
+def names(folder):
+    with contextlib.suppress(OSError):
+        return [path.name for path in folder.iterdir()]
+    return []
+
+
+def any_boxes(folder):
+    return any(name != JOB for name in names(folder))
 
 
 def lives(folder):
     """Whether a process of it may still run, on this host."""
-    pids = [name.name.rpartition(".")[0].rpartition(".")[2] for name in folder.iterdir()]
+    parts = [name.rsplit(".", 2) for name in names(folder)]
+    pids = [p[1] for p in parts if len(p) == 3 and p[0] == socket.gethostname()]
     return any(pid.isdigit() and Path(f"/proc/{pid}").exists() for pid in pids)
 
 
 def end(folder, command, code):
-    """After a job: the Job if it left boxes, which stay; older ones go, but for some."""
+    """After a job: the Job if it left boxes, which stay."""
+    if not is_own(root()) or not is_own(folder):
+        return None
     found = read(folder)
     if found is None:
         with contextlib.suppress(OSError):
@@ -116,8 +159,13 @@ def end(folder, command, code):
         return None
     found.command, found.code, found.ended = command, code, time.time()
     told = {"command": command, "code": code, "ended": found.ended}
-    with contextlib.suppress(OSError):
-        (folder / JOB).write_text(json.dumps(told), encoding="utf-8")
-    for old in [f for f in folders() if f != folder and not lives(f)][: -(KEPT - 1)]:
-        shutil.rmtree(old, ignore_errors=True)
+    with contextlib.suppress(OSError), open(folder / JOB, "x", encoding="utf-8") as file:
+        json.dump(told, file)
     return found
+
+
+def prune(folder):
+    """Removes what jobs have left that have ended, but for the last ones and that of `folder`."""
+    ended = [f for f in folders() if f != folder and not lives(f)]
+    for old in ended[: len(ended) - KEPT + any_boxes(folder)]:
+        shutil.rmtree(old, ignore_errors=True)

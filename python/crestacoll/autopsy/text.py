@@ -51,29 +51,33 @@ class Names:
 
 
 def names_of(job):
-    """Those of what each process was in, and of its last call."""
-    threads = [(box, box.thread) for box in job.boxes if box.thread]
-    calls = [(b, c) for b, t in threads for c in [t.inside, *t.last[-1:]] if c]
+    """Those of what each thread was in, and of its last call."""
+    threads = [(box, thread) for box in job.boxes for thread in box.threads]
+    calls = [(b, c) for b, t in threads for c in (t.now, t.before) if c]
     return Names([(box, call.site) for box, call in calls])
 
 
 def where(names, box):
     """What a process was in, without times: the same for processes in the same place."""
     thread = box.thread
-    if thread is not None and thread.inside:
-        return f"in {thread.inside.name}{names.at(box, thread.inside)}"
-    if thread is None or not thread.last:
-        return "computing, before its first call of the MPI"
-    last = thread.last[-1]
-    return f"computing, in no call of the MPI; the last was {last.name}{names.at(box, last)}"
+    if thread is None:
+        text = "computing, before its first call of the MPI"
+    elif thread.now:
+        text = f"in {thread.now.name}{names.at(box, thread.now)}"
+    else:
+        last = thread.before
+        text = f"computing, in no call of the MPI; the last was {last.name}{names.at(box, last)}"
+    for other in box.others[:2]:
+        text += f"; another thread in {other.now.name}{names.at(box, other.now)}"
+    return text
 
 
-def since(box, until):
-    """For how many seconds it has been there; None if that is not known."""
+def since(job, box):
+    """For how many seconds its main thread has been there; None if that is not known."""
     thread = box.thread
-    if thread is None or not (thread.inside or thread.last):
+    if thread is None:
         return None
-    return max(0.0, until - (thread.inside.start if thread.inside else thread.last[-1].end))
+    return max(0.0, job.until(box) - (thread.now.start if thread.now else thread.before.end))
 
 
 def span(times, known):
@@ -102,35 +106,47 @@ def lines(job):
     names, places = names_of(job), {}
     for box in job.boxes:
         places.setdefault(where(names, box), []).append(box)
-    told = [f"crestacoll: {len(job.boxes)} of {counted(max(job.ranks, len(job.boxes)), 'rank')} did"
-            " not come to the end of MPI_Finalize; where they were:"]  # fmt: skip
+    missing = sorted(set(range(job.ranks)) - {b.rank for b in job.boxes if not b.spawned})
+    least = "at least " if missing else ""
+    of = f"{least}{len(job.boxes)} of {counted(max(job.ranks, len(job.boxes)), 'rank')}"
+    told = [
+        f"crestacoll: the job runs; where {of} are:" if job.runs else
+        f"crestacoll: {of} did not come to the end of MPI_Finalize; where they were:"
+    ]  # fmt: skip
     ordered = sorted(places.items(), key=lambda item: -len(item[1]))
     for place, boxes in ordered[:SHOWN]:
-        times = span([since(b, job.until) for b in boxes], job.ended is not None)
+        times = span([since(job, b) for b in boxes], all(map(job.is_known, boxes)))
         told.append(f"    {ranks_of(boxes)}: {place}{times}")
     if len(ordered) > SHOWN:
         told.append(f"    and {len(ordered) - SHOWN} other places")
     aborted = [b for b in job.boxes if called_abort(b)]
     if aborted:
         told.append(f"crestacoll: {ranks_of(aborted)} called MPI_Abort, which ends the job")
-    missing = sorted(set(range(job.ranks)) - {b.rank for b in job.boxes if not b.spawned})
     if missing:
         told.append(
             f"    {words.ranges(missing)}: no record here: through MPI_Finalize, or on another host"
         )
+    told += [f"    {why}" for why in job.unread]
     return visible("\n".join(told)).split("\n")
 
 
-def tell(settings, command, code):
-    """After a job of `crestacoll run` that may have left boxes: where its processes were."""
+def tell(settings, command, code, shown):
+    """After a job of `crestacoll run` that may have left boxes: where its processes were, unless a
+    roll-call has `shown` it.
+    """
     folder = Path(settings.get("CRESTA_BLACKBOX", ""))
     if folder.parent != jobs.root():
         return
-    job = jobs.end(folder, command, code)
-    if job is not None:
-        print("\n".join(lines(job)), file=sys.stderr)
-        print("    `crestacoll autopsy` shows their last calls, and where the time went",
-              file=sys.stderr, flush=True)  # fmt: skip
+    try:
+        job = jobs.end(folder, command, code)
+        said = [] if job is None or shown else lines(job)
+        jobs.prune(folder)
+    except Exception as e:  # noqa: BLE001 - whatever it is, the exit code is that of the job
+        print(f"crestacoll: cannot say where the processes were: {e}", file=sys.stderr)
+        return
+    if said:
+        said.append("    `crestacoll autopsy` shows their last calls, and where the time went")
+        print("\n".join(said), file=sys.stderr, flush=True)
 
 
 def last_calls(job, box, count):
@@ -138,13 +154,13 @@ def last_calls(job, box, count):
     it was not over)] of the last calls of a process.
     """
     thread = box.thread
-    calls = thread.last[-count:] + ([thread.inside] if thread.inside else []) if thread else []
+    calls = thread.last[-count:] + ([thread.now] if thread.now else []) if thread else []
     names = Names([(box, c.site) for c in calls])
     return [
         (
             call.name,
             names.at(box, call).removeprefix(", at "),
-            max(0.0, job.until - call.start),
+            max(0.0, job.until(box) - call.start),
             call.end - call.start if call.end is not None else None,
         )
         for call in calls
@@ -164,12 +180,12 @@ def odd(job):
 
 def called_abort(box):
     thread = box.thread
-    return thread is not None and thread.inside is not None and thread.inside.name == "MPI_Abort"
+    return thread is not None and thread.now is not None and thread.now.name == "MPI_Abort"
 
 
 def counted_by(thread, until):
     """What a thread has counted, and the call that was not over."""
-    call = thread.inside
+    call = thread.now
     if call is None:
         return thread.counted
     us = 1e6 * max(0.0, until - call.start)
@@ -182,14 +198,15 @@ def counted_by(thread, until):
 def profile(job):
     """What was counted until then, as the parts of a profile that mpitime shows."""
     boxes = job.boxes
-    every = [(box, t, c) for box in boxes for t in box.threads for c in counted_by(t, job.until)]
+    threads = [(box, t, job.until(box)) for box in boxes for t in box.threads]
+    every = [(box, t, c) for box, t, until in threads for c in counted_by(t, until)]
     names, rows = Names([(box, c.site) for box, _, c in every]), {}
     for box, thread, c in every:
         site = names.site(box, c.site)
         key = (c.name, c.part, c.requests, c.distance, thread.main, site and tuple(site))
         rows.setdefault(key, []).append((box, c))
     listed = [row(key, found) for key, found in rows.items()]
-    walls = [1e6 * (job.until - box.begin) for box in boxes]
+    walls = [1e6 * (job.until(box) - box.begin) for box in boxes]
     calls = {
         "wall_us": {"mean": sum(walls) / len(walls), "min": min(walls), "max": max(walls)},
         "suspended_us": 0.0,
@@ -244,7 +261,7 @@ def data(job, count):
                 "pid": b.pid,
                 "host": b.host,
                 "place": where(names, b),
-                "seconds": since(b, job.until),
+                "seconds": since(job, b),
                 "calls": [
                     {"call": call, "site": site or None, "before_end_s": before, "took_s": took}
                     for call, site, before, took in last_calls(job, b, count)

@@ -204,8 +204,9 @@ def command(
 def run_watched(words, environment, watch, settings, command):
     """Exit code of the job. Says where processes were that did not come to MPI_Finalize."""
     code = supervise.run(words, os.environ | environment, watch)
-    code = listen.ENDED if watch is not None and watch.ended else code
-    autopsy.tell(settings, list(command), code)
+    ended = watch is not None and watch.ended
+    code = listen.ENDED if ended else code
+    autopsy.tell(settings, list(command), code, ended)
     return code
 
 
