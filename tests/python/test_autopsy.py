@@ -176,8 +176,10 @@ def test_three_jobs_are_kept(tmp_path, monkeypatch):
         jobs.prune(root / name)
     assert [f.name for f in jobs.folders()] == ["c", "d", "e"]
     assert jobs.newest().name == "e" and jobs.read(root / "e").code == 137
+    assert jobs.has_left({"CRESTA_BLACKBOX": str(root / "e")})
     (root / "f").mkdir()
-    assert jobs.end(root / "f", ["./app"], 0) is None and not (root / "f").exists()
+    assert not jobs.has_left({"CRESTA_BLACKBOX": str(root / "f")}) and not (root / "f").exists()
+    assert not jobs.has_left({}) and not jobs.has_left({"CRESTA_BLACKBOX": str(tmp_path)})
 
 
 def test_a_folder_of_others(tmp_path, monkeypatch):

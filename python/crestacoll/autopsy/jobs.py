@@ -6,7 +6,6 @@ folder of the user's own.
 import contextlib
 import json
 import os
-import secrets
 import shutil
 import socket
 import stat
@@ -40,7 +39,7 @@ def is_own(folder):
 
 def setting(environment):
     """{CRESTA_BLACKBOX: folder} for a job; {} if the environment says where, or if the user's
-    folder is somebody else's.
+    folder is somebody else's. What earlier jobs have left goes, but for the last ones.
     """
     if "CRESTA_BLACKBOX" in environment:
         return {}
@@ -48,7 +47,21 @@ def setting(environment):
         root().mkdir(mode=0o700)
     if not is_own(root()):
         return {}
-    return {"CRESTA_BLACKBOX": str(root() / secrets.token_hex(8))}
+    folder = root() / os.urandom(8).hex()
+    prune(folder)
+    return {"CRESTA_BLACKBOX": str(folder)}
+
+
+def has_left(settings):
+    """After a job: whether there is a box in the folder that `setting` has named. One without goes.
+    """
+    folder = Path(settings.get("CRESTA_BLACKBOX", ""))
+    if folder.parent != root():
+        return False
+    with contextlib.suppress(OSError):
+        folder.rmdir()
+        root().rmdir()
+    return any_boxes(folder)
 
 
 @dataclass
@@ -153,9 +166,6 @@ def end(folder, command, code):
         return None
     found = read(folder)
     if found is None:
-        with contextlib.suppress(OSError):
-            folder.rmdir()
-            root().rmdir()
         return None
     found.command, found.code, found.ended = command, code, time.time()
     told = {"command": command, "code": code, "ended": found.ended}

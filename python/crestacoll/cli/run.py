@@ -19,7 +19,7 @@ from crestacoll import (
     supervise,
     validation,
 )
-from crestacoll.autopsy import jobs, text as autopsy
+from crestacoll.autopsy import jobs
 from crestacoll.builds import FAMILY_NAMES, build_for, need_builds, wheel_build
 from crestacoll.rollcall import listen, reach
 from crestacoll.rulesources import default_choice, tuning_settings
@@ -206,7 +206,10 @@ def run_watched(words, environment, watch, settings, command):
     code = supervise.run(words, os.environ | environment, watch)
     ended = watch is not None and watch.ended
     code = listen.ENDED if ended else code
-    autopsy.tell(settings, list(command), code, ended)
+    if jobs.has_left(settings):
+        from crestacoll.autopsy import text  # takes long to load
+
+        text.tell(settings, list(command), code, ended)
     return code
 
 
