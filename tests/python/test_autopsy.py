@@ -176,6 +176,9 @@ def test_three_jobs_are_kept(tmp_path, monkeypatch):
         jobs.prune(root / name)
     assert [f.name for f in jobs.folders()] == ["c", "d", "e"]
     assert jobs.newest().name == "e" and jobs.read(root / "e").code == 137
+    monkeypatch.chdir(tmp_path)
+    (root / "d" / jobs.JOB).write_text(f'{{"cwd": "{tmp_path}"}}')
+    assert jobs.newest().name == "d"  # it was started here
     assert jobs.has_left({"CRESTA_BLACKBOX": str(root / "e")})
     (root / "f").mkdir()
     assert not jobs.has_left({"CRESTA_BLACKBOX": str(root / "f")}) and not (root / "f").exists()

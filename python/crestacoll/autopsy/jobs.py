@@ -112,19 +112,25 @@ def read(folder):
         return None
     boxes.sort(key=lambda b: (b.spawned, b.rank < 0, b.rank, b.pid))
     found = Job(folder, boxes, unread)
-    with contextlib.suppress(OSError, ValueError, AttributeError):
-        told = json.loads((folder / JOB).read_text(encoding="utf-8"))
-        told = {name: told.get(name) for name in ("command", "code", "ended")}
-        found.command, found.code, found.ended = told.values()
+    told = told_of(folder)
+    found.command, found.code, found.ended = (told.get(k) for k in ("command", "code", "ended"))
     return found
 
 
+def told_of(folder):
+    """What `run` wrote at the end of a job; {} if it did not."""
+    with contextlib.suppress(OSError, ValueError):
+        told = json.loads((folder / JOB).read_text(encoding="utf-8"))
+        return told if isinstance(told, dict) else {}
+    return {}
+
+
 def newest():
-    """The folder of the last job that left something, or else of one that runs; a Problem if there
-    is none.
+    """The folder of the last job that left something: one that was started where this process is,
+    or else any, or one that runs. A Problem if there is none.
     """
     found = [folder for folder in folders() if any_boxes(folder)]
-    found.sort(key=lambda folder: not lives(folder))
+    found.sort(key=lambda folder: (told_of(folder).get("cwd") == os.getcwd(), not lives(folder)))
     if not found:
         raise Problem(
             f"no job left a black box in {root()}: `crestacoll run` with --profile, --report or"
@@ -168,7 +174,7 @@ def end(folder, command, code):
     if found is None:
         return None
     found.command, found.code, found.ended = command, code, time.time()
-    told = {"command": command, "code": code, "ended": found.ended}
+    told = {"command": command, "code": code, "ended": found.ended, "cwd": os.getcwd()}
     with contextlib.suppress(OSError), open(folder / JOB, "x", encoding="utf-8") as file:
         json.dump(told, file)
     return found

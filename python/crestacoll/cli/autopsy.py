@@ -27,8 +27,9 @@ def command(json_to, rank, last, folder):
     """Show what each rank of a job was in when it died, its last calls, and where its time went.
 
     FOLDER has the black boxes of a job (CRESTA_BLACKBOX); without it, it is the last job of this
-    user on this host that did not end well. `crestacoll run` with --profile, --report or --watchdog
-    lets each process write one. It outlives a process that is killed.
+    user on this host that did not end well, one that was started from here if there is any.
+    `crestacoll run` with --profile, --report or --watchdog lets each process write one. It outlives
+    a process that is killed.
 
     \b
     crestacoll run --profile p.json -- mpirun -n 4 ./app    # is killed
