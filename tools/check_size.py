@@ -121,7 +121,7 @@ LIMITS = {
     "tables by request": (1, 1),
     "sets of generalized requests": (1, 1),
     "#if by MPI elsewhere": (0, 0),
-    "lines of design.md": (632, 600),
+    "lines of design.md": (600, 600),
     "lines of methods.md": (440, 300),
     "lines of users' pages": (3_029, 3_000),
     "lines of neighbours' pages": (507, 450),
