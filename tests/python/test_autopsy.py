@@ -99,7 +99,10 @@ def test_a_job_that_runs(tmp_path, monkeypatch):
     made(tmp_path / "dead" / "node7.9999990.0", 0, 1)
     made(tmp_path / "runs" / f"{socket.gethostname()}.{os.getpid()}.0", 0, 1)
     assert jobs.newest().name == "dead"
-    assert text.lines(jobs.read(tmp_path / "runs"))[0].startswith("crestacoll: the job runs;")
+    said = text.lines(jobs.read(tmp_path / "runs"))
+    assert said[0] == "crestacoll: the job runs; 1 of 1 rank:", said
+    assert jobs.of_processes({os.getpid(), 1}).folder.name == "runs"
+    assert jobs.of_processes({1}) is None
 
 
 def test_other_threads(tmp_path):

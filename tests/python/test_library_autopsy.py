@@ -108,6 +108,10 @@ def test_a_job_that_is_killed(build, tmp_path):
     with started(command, tmp_path) as process:
         folder = until_begun(tmp_path)
         found = until_there(folder, (created, created, "computing"))
+        done = subprocess.run([*COMMAND, "hang", str(process.pid)], env=clean(),
+                              capture_output=True, text=True, check=True)  # fmt: skip
+        assert "the job runs; 3 of 3 ranks:" in done.stdout, done.stdout
+        assert f"ranks 0-1: {created}, for " in done.stdout, done.stdout
         for b in found.boxes:
             os.kill(b.pid, signal.SIGKILL)
         _, said = process.communicate(timeout=TIMEOUT)

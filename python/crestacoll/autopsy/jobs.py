@@ -73,15 +73,11 @@ class Job:
     unread: list  # why a file could not be read
     command: list | None = None
     code: int | None = None
-    ended: float | None = None  # seconds since 1970
-
-    @property
-    def runs(self):
-        """Whether a process of it may still run, on this host."""
-        return self.code is None and lives(self.folder)
+    ended: float | None = None  # seconds since 1970; of a job that runs, when this was read
+    runs: bool = False  # a process of it may still run, on this host
 
     def is_known(self, box):
-        """Whether it is known when a process ended; hosts have clocks of their own."""
+        """Whether it is known when a process was last there; hosts have clocks of their own."""
         return self.ended is not None and box.host == socket.gethostname()
 
     def until(self, box):
@@ -114,7 +110,17 @@ def read(folder):
     found = Job(folder, boxes, unread)
     told = told_of(folder)
     found.command, found.code, found.ended = (told.get(k) for k in ("command", "code", "ended"))
+    if not told and lives(folder):
+        found.runs, found.ended = True, time.time()
     return found
+
+
+def of_processes(pids):
+    """The Job that has one of these processes of this host; None if no box is of any."""
+    for folder in folders():
+        if pids & {number for number in map(process_of, names(folder)) if number}:
+            return read(folder)
+    return None
 
 
 def told_of(folder):
@@ -161,9 +167,16 @@ def any_boxes(folder):
 
 def lives(folder):
     """Whether a process of it may still run, on this host."""
-    parts = [name.rsplit(".", 2) for name in names(folder)]
-    pids = [p[1] for p in parts if len(p) == 3 and p[0] == socket.gethostname()]
-    return any(pid.isdigit() and Path(f"/proc/{pid}").exists() for pid in pids)
+    pids = map(process_of, names(folder))
+    return any(pid and Path(f"/proc/{pid}").exists() for pid in pids)
+
+
+def process_of(name):
+    """The process of this host that a file of this name is of; None if it is of none."""
+    parts = name.rsplit(".", 2)
+    if len(parts) != 3 or parts[0] != socket.gethostname() or not parts[1].isdigit():
+        return None
+    return int(parts[1])
 
 
 def end(folder, command, code):

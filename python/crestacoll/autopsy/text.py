@@ -110,7 +110,7 @@ def lines(job):
     least = "at least " if missing else ""
     of = f"{least}{len(job.boxes)} of {counted(max(job.ranks, len(job.boxes)), 'rank')}"
     told = [
-        f"crestacoll: the job runs; where {of} are:" if job.runs else
+        f"crestacoll: the job runs; {of}:" if job.runs else
         f"crestacoll: {of} did not come to the end of MPI_Finalize; where they were:"
     ]  # fmt: skip
     ordered = sorted(places.items(), key=lambda item: -len(item[1]))

@@ -3,7 +3,8 @@ from pathlib import Path
 
 import click
 
-from crestacoll.rollcall import ask, summary
+from crestacoll.autopsy import jobs
+from crestacoll.rollcall import ask, sockets, summary
 from crestacoll.ui import WRONG, Problem, json_option, write_json
 
 
@@ -22,7 +23,8 @@ def command(pid, json_to):
 
     PID is the process of `crestacoll run` or of mpiexec, or one that started them. The job keeps
     running. It must have been started with CRESTA_WATCHDOG (ask is enough), or with `crestacoll run
-    --watchdog`. Under `crestacoll run` ranks of all hosts are asked, otherwise those of this host.
+    --watchdog`; with --profile or --report, its black boxes tell. Under `crestacoll run` ranks of
+    all hosts are asked, otherwise those of this host.
 
     \b
     crestacoll run --watchdog ask -- mpirun -n 4 ./app &
@@ -30,6 +32,8 @@ def command(pid, json_to):
     """
     processes = ask.processes(pid)
     why = f"asked for process {pid}"
+    if not processes and show_boxes(pid, json_to):
+        return
     if not processes:
         there = Path(f"/proc/{pid}").exists()
         raise Problem(
@@ -43,3 +47,17 @@ def command(pid, json_to):
         write_json(summary.data(processes, why), json_to)
         return
     print(summary.text(processes, why))
+
+
+def show_boxes(pid, json_to):
+    """What the black boxes of the job of a process say; false if there are none."""
+    job = jobs.of_processes(set(sockets.descendants(pid, sockets.parents())))
+    if job is None:
+        return False
+    from crestacoll.autopsy import text
+
+    if json_to:
+        write_json(text.data(job, 10), json_to)
+    else:
+        print("\n".join(text.lines(job)))
+    return True
