@@ -188,7 +188,7 @@ __attribute__((noinline)) static cco_calls_entry *calls_add(cco_calls_thread *t,
 /* A line of Python is noted before its first call, which may not end. */
 static void calls_note_line(const void *site)
 {
-    const cco_calls_line *line = cco_calls_line_of(site);
+    const cco_calls_line *line = cco_calls_python ? cco_calls_line_of(site) : NULL;
     if (line != NULL && !__atomic_load_n(&line->noted, __ATOMIC_RELAXED))
         cco_box_note_site(site);
 }
@@ -285,26 +285,28 @@ void cco_calls_ask(void)
     __atomic_store_n(&cco_calls_watched, true, __ATOMIC_RELAXED);
 }
 
-void cco_calls_open(cco_calls_function function, const void *site)
+uint64_t cco_calls_open(cco_calls_function function, const void *site)
 {
     cco_calls_thread *t = cco_calls_own_thread();
     if (t == NULL)
-        return;
+        return cco_ticks();
     if (cco_calls_python)
         site = cco_calls_python_site_before(site);
-    if (t->last != NULL) {
-        t->told.site = (uintptr_t)site;
-        t->told.start = cco_ticks();
-        __atomic_store_n(&t->told.inside, function + 1, __ATOMIC_RELEASE);
-        calls_note_line(site);
-        calls_mark(t, t->told.start);
+    if (__atomic_load_n(&asked, __ATOMIC_RELAXED)) {
+        cco_outermost *o = &t->outermost;
+        __atomic_store_n(&o->site, site, __ATOMIC_RELAXED);
+        __atomic_store_n(&o->call, &cco_calls_names[function][4], __ATOMIC_RELAXED);
+        __atomic_store_n(&o->version, o->version | 1, __ATOMIC_RELEASE);
     }
-    if (!__atomic_load_n(&asked, __ATOMIC_RELAXED))
-        return;
-    cco_outermost *o = &t->outermost;
-    __atomic_store_n(&o->site, site, __ATOMIC_RELAXED);
-    __atomic_store_n(&o->call, &cco_calls_names[function][4], __ATOMIC_RELAXED);
-    __atomic_store_n(&o->version, o->version | 1, __ATOMIC_RELEASE);
+    if (t->last == NULL)
+        return cco_ticks();
+    calls_note_line(site);
+    const uint64_t now = cco_ticks();
+    t->told.site = (uintptr_t)site;
+    t->told.start = now;
+    __atomic_store_n(&t->told.inside, function + 1, __ATOMIC_RELEASE);
+    calls_mark(t, now);
+    return now;
 }
 
 /* The thread that comes here is the main one.  What it counted before there was a black box, in a

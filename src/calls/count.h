@@ -49,8 +49,8 @@ extern bool cco_calls_suspended CCO_CALLS_HIDDEN;
 extern _Thread_local cco_calls_thread *cco_calls_mine CCO_CALLS_OWN;
 extern _Thread_local const char *cco_calls_frame CCO_CALLS_OWN;
 
-/* This thread enters a call that somebody may want to know. */
-void cco_calls_open(cco_calls_function function, const void *site);
+/* This thread enters a call that somebody may want to know; returns when. */
+uint64_t cco_calls_open(cco_calls_function function, const void *site);
 
 /* From now on roll-calls ask. */
 void cco_calls_ask(void);
@@ -68,7 +68,7 @@ static inline uint64_t cco_calls_enter(cco_calls_function function, const void *
         return 0;
     cco_calls_frame = frame;
     if (__builtin_expect(__atomic_load_n(&cco_calls_watched, __ATOMIC_RELAXED), 0))
-        cco_calls_open(function, site);
+        return cco_calls_open(function, site);
     return cco_ticks();
 }
 
