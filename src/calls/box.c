@@ -20,6 +20,7 @@
 #include "base/clock.h"
 #include "calls/calls.h"
 #include "calls/module.h"
+#include "calls/next.h"
 #include "calls/python.h"
 
 enum {
@@ -289,6 +290,9 @@ void cco_box_begin(const cco_box_head *like)
     for (int i = 0; i < CCO_CALLS_FUNCTIONS; i++)
         box_note("function %s %s\n", cco_calls_names[i], cco_calls_parts[i]);
     box_note_modules();
+    const char *ahead = cco_calls_ahead();
+    if (ahead != NULL)
+        box_note("ahead %s\n", ahead);
     pthread_mutex_unlock(&box.lock);
 }
 

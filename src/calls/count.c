@@ -279,10 +279,10 @@ cco_calls_thread *cco_calls_own_thread(void)
 
 static bool asked; /* by roll-calls */
 
-void cco_calls_ask(void)
+bool cco_calls_ask(void)
 {
-    __atomic_store_n(&asked, true, __ATOMIC_RELAXED);
     __atomic_store_n(&cco_calls_watched, true, __ATOMIC_RELAXED);
+    return !__atomic_exchange_n(&asked, true, __ATOMIC_RELAXED);
 }
 
 uint64_t cco_calls_open(cco_calls_function function, const void *site)

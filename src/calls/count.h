@@ -52,8 +52,8 @@ extern _Thread_local const char *cco_calls_frame CCO_CALLS_OWN;
 /* This thread enters a call that somebody may want to know; returns when. */
 uint64_t cco_calls_open(cco_calls_function function, const void *site);
 
-/* From now on roll-calls ask. */
-void cco_calls_ask(void);
+/* From now on roll-calls ask; false if they did before. */
+bool cco_calls_ask(void);
 
 /* What the area of a thread in a black box consists of. */
 cco_box_head cco_calls_area(void);

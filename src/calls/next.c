@@ -68,6 +68,16 @@ static const char *calls_ahead_of_us(const char *name)
     return is_ahead ? first : NULL;
 }
 
+const char *cco_calls_ahead(void)
+{
+    for (int i = 0; i < CCO_CALLS_FUNCTIONS; i++) {
+        const char *path = calls_ahead_of_us(cco_calls_names[i]);
+        if (path != NULL)
+            return path;
+    }
+    return NULL;
+}
+
 void cco_calls_put_ahead(FILE *file, void (*put_string)(FILE *file, const char *text),
                          const char *const *names, int count)
 {

@@ -5,11 +5,15 @@
 
 #include "calls/count.h"
 #include "calls/module.h"
+#include "calls/next.h"
+
+static bool is_first; /* all calls of the program come here first */
 
 static cco_outermost *outermost_here(void)
 {
     cco_calls_thread *t = cco_calls_own_thread();
-    cco_calls_ask();
+    if (cco_calls_ask())
+        is_first = cco_calls_ahead() == NULL;
     return t != NULL ? &t->outermost : NULL;
 }
 
@@ -17,7 +21,7 @@ static cco_outermost *outermost_here(void)
 static bool outermost_sees_all(void)
 {
     const cco_calls_thread *t = cco_calls_threads();
-    return cco_calls_on && t != NULL && t->next == NULL;
+    return is_first && cco_calls_on && t != NULL && t->next == NULL;
 }
 
 /* A field of an answer (rollcall/answer_format.h), as long as there is room. */

@@ -64,6 +64,13 @@ def test_where_they_were(tmp_path):
     assert text.odd(job).rank == 2
 
 
+def test_a_tool_that_is_ahead(tmp_path):
+    """A process may be in a call that did not come to crestacoll."""
+    job = job_of(tmp_path, {"calls": 3})
+    job.boxes[0].ahead = "/opt/libtool.so"
+    assert "computing, or in a call that libtool.so did not hand on" in text.lines(job)[1]
+
+
 def test_the_end_is_known(tmp_path):
     job = job_of(tmp_path / "a", {"inside": 1}, {"calls": 3})
     job.ended = 121.0

@@ -76,6 +76,7 @@ class Box:
     threads: list = field(default_factory=list)
     modules: list = field(default_factory=list)  # (from, to, base, build id, path), by `from`
     lines: dict = field(default_factory=dict)  # address: (line, function, path)
+    ahead: str = ""  # a file whose functions may not hand calls on
 
     @property
     def thread(self):
@@ -164,6 +165,8 @@ def read_notes(found, notes):
             found.modules.append(
                 (int(start, 16), int(end, 16), int(base, 16), build_id or None, path)
             )
+        elif kind == "ahead":
+            found.ahead = rest
         elif kind == "line":
             address, line, function, path = rest.split(" ", 3)
             found.lines[int(address, 16)] = (int(line), function, path)

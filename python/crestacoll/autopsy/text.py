@@ -57,6 +57,13 @@ def names_of(job):
     return Names([(box, call.site) for box, call in calls])
 
 
+def nowhere(box):
+    """How sure it is that a process is in no call."""
+    if box.ahead:
+        return f"or in a call that {Path(box.ahead).name} did not hand on"
+    return "in no call of the MPI"
+
+
 def where(names, box):
     """What a process was in, without times: the same for processes in the same place."""
     thread = box.thread
@@ -66,7 +73,7 @@ def where(names, box):
         text = f"in {thread.now.name}{names.at(box, thread.now)}"
     else:
         last = thread.before
-        text = f"computing, in no call of the MPI; the last was {last.name}{names.at(box, last)}"
+        text = f"computing, {nowhere(box)}; the last was {last.name}{names.at(box, last)}"
     for other in box.others[:2]:
         text += f"; another thread in {other.now.name}{names.at(box, other.now)}"
     return text
