@@ -27,7 +27,8 @@ enum {
     HEAD = 1 << 16, /* the largest page of a processor: areas are mapped one by one */
     NOTES = 1 << 20,
     NOTES_STEP = 1 << 14,
-    MODULES = 1024
+    MODULES = 1024,
+    TRIES = 10
 };
 
 static struct {
@@ -101,10 +102,13 @@ static bool box_make_folder(const char *path)
     dirname(box.above);
     const char *slash = strrchr(box.above, '/');
     box.is_of_run = slash != NULL && strncmp(slash, "/crestacoll-", 12) == 0;
-    mkdir(box.above, S_IRWXU);
-    if (box.is_of_run && !box_is_own(box.above))
-        return false;
-    mkdir(path, S_IRWXU);
+    for (int i = 0; i < TRIES; i++) { /* another job that ends may remove the one above */
+        mkdir(box.above, S_IRWXU);
+        if (box.is_of_run && !box_is_own(box.above) && errno != ENOENT)
+            return false;
+        if (mkdir(path, S_IRWXU) == 0 || errno != ENOENT)
+            break;
+    }
     char *whole = realpath(path, NULL);
     if (whole == NULL)
         return false;
