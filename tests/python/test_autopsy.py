@@ -3,6 +3,7 @@
 
 import dataclasses
 import os
+import shutil
 import socket
 import struct
 import time
@@ -110,6 +111,8 @@ def test_a_job_that_runs(tmp_path, monkeypatch):
     assert said[0] == "crestacoll: the job runs; 1 of 1 rank:", said
     assert jobs.of_processes({os.getpid(), 1}).folder.name == "runs"
     assert jobs.of_processes({1}) is None
+    monkeypatch.setattr(jobs, "has_watchdog", lambda pid: True)
+    assert jobs.of_processes({os.getpid()}) is None  # a roll-call will tell
 
 
 def test_other_threads(tmp_path):
@@ -179,12 +182,18 @@ def test_three_jobs_are_kept(tmp_path, monkeypatch):
     root = tmp_path / "boxes"
     root.mkdir(mode=0o700)
     monkeypatch.setattr(jobs, "root", lambda: root)
+    monkeypatch.setattr(jobs, "KEPT_S", -1)
     for name in "abcde":
         made(root / name / "node7.9999990.0", 0, 1)
         time.sleep(0.02)  # their order is that of the file system's time stamps
         assert jobs.end(root / name, ["./app"], 137).command == ["./app"]
         jobs.prune(root / name)
     assert [f.name for f in jobs.folders()] == ["c", "d", "e"]
+    monkeypatch.setattr(jobs, "KEPT_S", 600)
+    made(root / "new" / "node7.9999990.0", 0, 1)
+    jobs.prune(root / "new")
+    assert [f.name for f in jobs.folders()] == ["c", "d", "e", "new"]
+    shutil.rmtree(root / "new")
     assert jobs.newest().name == "e" and jobs.read(root / "e").code == 137
     monkeypatch.chdir(tmp_path)
     (root / "d" / jobs.JOB).write_text(f'{{"cwd": "{tmp_path}"}}')

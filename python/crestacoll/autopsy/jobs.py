@@ -17,7 +17,8 @@ from pathlib import Path
 from crestacoll.autopsy import box
 from crestacoll.ui import Problem
 
-KEPT = 3  # jobs that did not end well
+KEPT = 3  # jobs that did not end well,
+KEPT_S = 600  # and all of the last ten minutes
 JOB = "job.json"
 
 
@@ -116,11 +117,20 @@ def read(folder):
 
 
 def of_processes(pids):
-    """The Job that has one of these processes of this host; None if no box is of any."""
+    """The Job that has one of these processes of this host; None if no box is of any, or if the
+    process will answer a roll-call.
+    """
     for folder in folders():
-        if pids & {number for number in map(process_of, names(folder)) if number}:
+        of_it = pids & {number for number in map(process_of, names(folder)) if number}
+        if of_it and not any(map(has_watchdog, of_it)):
             return read(folder)
     return None
+
+
+def has_watchdog(pid):
+    with contextlib.suppress(OSError):
+        return b"CRESTA_WATCHDOG" in Path(f"/proc/{pid}/environ").read_bytes()
+    return False
 
 
 def told_of(folder):
@@ -196,5 +206,7 @@ def end(folder, command, code):
 def prune(folder):
     """Removes what jobs have left that have ended, but for the last ones and that of `folder`."""
     ended = [f for f in folders() if f != folder and not lives(f)]
-    for old in ended[: len(ended) - KEPT + any_boxes(folder)]:
-        shutil.rmtree(old, ignore_errors=True)
+    for old in ended[: max(0, len(ended) - KEPT + any_boxes(folder))]:
+        with contextlib.suppress(OSError):
+            if time.time() - old.stat().st_mtime > KEPT_S:
+                shutil.rmtree(old, ignore_errors=True)
