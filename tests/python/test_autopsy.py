@@ -111,6 +111,8 @@ def test_a_job_that_runs(tmp_path, monkeypatch):
     assert said[0] == "crestacoll: the job runs; 1 of 1 rank:", said
     assert jobs.of_processes({os.getpid(), 1}).folder.name == "runs"
     assert jobs.of_processes({1}) is None
+    ended = jobs.end(tmp_path / "runs", ["./app"], 143)  # its rank is still on its way out
+    assert "1 of 1 rank did not come to the end" in text.lines(ended)[0]
     monkeypatch.setattr(jobs, "has_watchdog", lambda pid: True)
     assert jobs.of_processes({os.getpid()}) is None  # a roll-call will tell
 
@@ -189,7 +191,7 @@ def test_three_jobs_are_kept(tmp_path, monkeypatch):
         assert jobs.end(root / name, ["./app"], 137).command == ["./app"]
         jobs.prune(root / name)
     assert [f.name for f in jobs.folders()] == ["c", "d", "e"]
-    monkeypatch.setattr(jobs, "KEPT_S", 600)
+    monkeypatch.setattr(jobs, "KEPT_S", 120)
     made(root / "new" / "node7.9999990.0", 0, 1)
     jobs.prune(root / "new")
     assert [f.name for f in jobs.folders()] == ["c", "d", "e", "new"]

@@ -393,10 +393,10 @@ def test_lines_of_python_that_hang(build, tmp_path):
 
 @each_build
 @pytest.mark.by_turns
-@pytest.mark.parametrize("boxed, most", [(False, 170), (True, 260)])
+@pytest.mark.parametrize("boxed, most", [(False, 170), (True, 280)])
 def test_instructions_of_a_call(build, tmp_path, boxed, most):
     """A counted call of 8 bytes, with its place, takes so many instructions more: 15 ns, beside two
-    readings of the time stamp counter; 90 with a black box, too.
+    readings of the time stamp counter; 100 more with a black box, and what it notes once.
     """
     calls, box = 20000, {"CRESTA_BLACKBOX": str(tmp_path / "box")} if boxed else {}
     if shutil.which("valgrind") is None:

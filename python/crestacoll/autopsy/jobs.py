@@ -18,7 +18,7 @@ from crestacoll.autopsy import box
 from crestacoll.ui import Problem
 
 KEPT = 3  # jobs that did not end well,
-KEPT_S = 600  # and all of the last ten minutes
+KEPT_S = 120  # and all of the last two minutes
 JOB = "job.json"
 
 
@@ -197,6 +197,7 @@ def end(folder, command, code):
     if found is None:
         return None
     found.command, found.code, found.ended = command, code, time.time()
+    found.runs = False  # also where a launcher has not waited for its ranks
     told = {"command": command, "code": code, "ended": found.ended, "cwd": os.getcwd()}
     with contextlib.suppress(OSError), open(folder / JOB, "x", encoding="utf-8") as file:
         json.dump(told, file)
