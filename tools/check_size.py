@@ -36,7 +36,7 @@ TREE = re.compile(r"\b(?:bit|step|own|level) (?:<<|>>|\*|/)= [12]\b|\b\w+ \^ (?:
 HANDLE = re.compile(r"memcpy\(&\w+, &request, sizeof request\)")
 BY_MPI = re.compile(r"^\s*#\s*(?:el)?if.*\b(?:OPEN_MPI|OMPI_|MPICH|I_MPI_|MVAPICH|MPIX_)", re.M)
 ROOMS_BY_MPI = ("mpi/", "transport/")
-# These pages are for people who change crestacoll, or they hold results.
+# Users do not need these pages: they are for developers, or hold results of measurements.
 NOT_USERS = ("docs/design.md", "docs/methods.md", "docs/lab/", "docs/performance",
              "docs/implementations.md", "docs/extending", "docs/glossary.md", "docs/mpi-defects.md")
 NEIGHBOUR_PAGES = ("docs/mpi-io.md", "docs/simulating.md", "docs/placement.md",

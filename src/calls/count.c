@@ -201,7 +201,8 @@ static void calls_mark(cco_calls_thread *t, uint64_t now)
     cco_box_mark();
 }
 
-/* The call is over for those who may want to know; MPI_Finalize is counted before it is over. */
+/* Writes into the black box, and for roll-calls, that a call has ended.  MPI_Finalize is left out: it
+ * is counted while it still runs. */
 __attribute__((noinline)) static void calls_close(cco_calls_thread *t, uint64_t start, uint64_t end,
                                                   const cco_calls_key *key)
 {
