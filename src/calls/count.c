@@ -201,7 +201,7 @@ static void calls_mark(cco_calls_thread *t, uint64_t now)
     cco_box_mark();
 }
 
-/* Writes into the black box, and for roll-calls, that a call has ended.  MPI_Finalize is left out: it
+/* Tells the black box and roll-calls that a call has ended.  MPI_Finalize is left out: it
  * is counted while it still runs. */
 __attribute__((noinline)) static void calls_close(cco_calls_thread *t, uint64_t start, uint64_t end,
                                                   const cco_calls_key *key)
