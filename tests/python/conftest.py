@@ -3,6 +3,7 @@
 
 import functools
 import os
+import tempfile
 import subprocess
 import sys
 import zlib
@@ -15,6 +16,9 @@ sys.path.insert(0, str(ROOT / "python"))
 # As in cmake/CrestaMpi.cmake: ranks of Open MPI give their cores away by themselves only where they
 # are more than the cores, but other tests run beside.
 os.environ.setdefault("OMPI_MCA_mpi_yield_when_idle", "1")
+# Black boxes of jobs that tests let die stay nowhere.
+STATE = tempfile.TemporaryDirectory(prefix="crestacoll-state-")
+os.environ["XDG_STATE_HOME"] = STATE.name
 
 from crestacoll import builds  # noqa: E402
 

@@ -103,6 +103,7 @@ def test_another_host_has_another_clock(tmp_path):
 def test_a_job_that_runs(tmp_path, monkeypatch):
     """It is not said to have died; one that has is shown first."""
     monkeypatch.setattr(jobs, "root", lambda: tmp_path)
+    monkeypatch.setattr(jobs, "store", lambda: tmp_path / "none")
     tmp_path.chmod(0o700)
     made(tmp_path / "dead" / "node7.9999990.0", 0, 1)
     made(tmp_path / "runs" / f"{socket.gethostname()}.{os.getpid()}.0", 0, 1)
@@ -180,35 +181,54 @@ def test_whatever_is_in_a_file(tmp_path):
             assert length < box.HEAD.size
 
 
-def test_three_jobs_are_kept(tmp_path, monkeypatch):
-    root = tmp_path / "boxes"
-    root.mkdir(mode=0o700)
-    monkeypatch.setattr(jobs, "root", lambda: root)
-    monkeypatch.setattr(jobs, "KEPT_S", -1)
+@pytest.fixture
+def root(tmp_path, monkeypatch):
+    """The user's folder of jobs that run; that of those that have died is `store`, beside it."""
+    folder = tmp_path / "boxes"
+    folder.mkdir(mode=0o700)
+    monkeypatch.setattr(jobs, "root", lambda: folder)
+    monkeypatch.setattr(jobs, "store", lambda: tmp_path / "store")
+    return folder
+
+
+def test_three_jobs_are_kept(root, tmp_path, monkeypatch):
+    """On disk, with the same boxes; nothing stays in memory."""
     for name in "abcde":
-        made(root / name / "node7.9999990.0", 0, 1)
+        made(root / name / "node7.9999990.0", 0, 1, inside=1)
+        before = text.lines(jobs.read(root / name))
         time.sleep(0.02)  # their order is that of the file system's time stamps
         assert jobs.end(root / name, ["./app"], 137).command == ["./app"]
-        jobs.prune(root / name)
+        assert text.lines(jobs.read(tmp_path / "store" / name))[1].partition(", for")[0] == (
+            before[1].partition(", for")[0]
+        )
+    assert not root.exists()
     assert [f.name for f in jobs.folders()] == ["c", "d", "e"]
-    monkeypatch.setattr(jobs, "KEPT_S", 120)
-    made(root / "new" / "node7.9999990.0", 0, 1)
-    jobs.prune(root / "new")
-    assert [f.name for f in jobs.folders()] == ["c", "d", "e", "new"]
-    shutil.rmtree(root / "new")
-    assert jobs.newest().name == "e" and jobs.read(root / "e").code == 137
+    assert jobs.newest().name == "e" and jobs.read(jobs.newest()).code == 137
     monkeypatch.chdir(tmp_path)
-    (root / "d" / jobs.JOB).write_text(f'{{"cwd": "{tmp_path}"}}')
+    (tmp_path / "store" / "d" / jobs.JOB).write_text(f'{{"cwd": "{tmp_path}"}}')
     assert jobs.newest().name == "d"  # it was started here
+
+
+def test_what_has_no_box_goes(root, tmp_path):
+    made(root / "e" / "node7.9999990.0", 0, 1)
     assert jobs.has_left({"CRESTA_BLACKBOX": str(root / "e")})
     (root / "f").mkdir()
     assert not jobs.has_left({"CRESTA_BLACKBOX": str(root / "f")}) and not (root / "f").exists()
     assert not jobs.has_left({}) and not jobs.has_left({"CRESTA_BLACKBOX": str(tmp_path)})
 
 
+def test_what_no_run_has_moved_goes_after_a_week(root):
+    for name in ("old", "new"):
+        made(root / name / "node7.9999990.0", 0, 1)
+    os.utime(root / "old", (1, 1))
+    jobs.prune()
+    assert [f.name for f in jobs.folders()] == ["new"]
+
+
 def test_a_folder_of_others(tmp_path, monkeypatch):
     """Nothing is read or made where somebody else may write."""
     monkeypatch.setattr(jobs, "root", lambda: tmp_path / "open")
+    monkeypatch.setattr(jobs, "store", lambda: tmp_path / "store")
     assert jobs.setting({})["CRESTA_BLACKBOX"].startswith(str(tmp_path / "open"))
     assert jobs.setting({"CRESTA_BLACKBOX": "off"}) == {}
     made(tmp_path / "open" / "job" / "node7.9999990.0", 0, 1)
@@ -216,9 +236,11 @@ def test_a_folder_of_others(tmp_path, monkeypatch):
     (tmp_path / "open" / "job" / "job.json").symlink_to(tmp_path / "else")
     assert jobs.end(tmp_path / "open" / "job", ["./app"], 1).code == 1
     assert (tmp_path / "else").read_text() == "mine"
+    made(tmp_path / "open" / "job" / "node7.0.0", 0, 1)
     (tmp_path / "open").chmod(0o777)
-    assert jobs.setting({}) == {} and jobs.folders() == []
+    assert jobs.setting({}) == {} and len(jobs.folders()) == 1  # that in the store
     assert jobs.end(tmp_path / "open" / "job", ["./app"], 1) is None
+    shutil.rmtree(tmp_path / "store")
     with pytest.raises(Problem, match="no job left a black box"):
         jobs.newest()
 

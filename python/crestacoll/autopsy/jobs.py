@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The folders of jobs in which black boxes are: one for each job, on a memory file system, in a
-folder of the user's own.
+"""The folders of jobs in which black boxes are. While a job runs, its folder is on a memory file
+system. When it has died, `run` moves the boxes to a folder on disk.
 """
 
 import contextlib
@@ -17,16 +17,23 @@ from pathlib import Path
 from crestacoll.autopsy import box
 from crestacoll.ui import Problem
 
-KEPT = 3  # jobs that did not end well,
-KEPT_S = 120  # and all of the last two minutes
+KEPT = 3  # jobs that did not end well
+WEEK_S = 7 * 24 * 3600  # after which boxes go that no `run` has moved
 JOB = "job.json"
+BLOCK = 4096
 
 
 def root():
-    """The user's folder; it need not be there."""
+    """The user's folder of jobs that run; it need not be there."""
     memory = Path("/dev/shm")
     parent = memory if os.access(memory, os.W_OK | os.X_OK) else Path(tempfile.gettempdir())
     return parent / f"crestacoll-{os.getuid()}"
+
+
+def store():
+    """The user's folder of jobs that have died; it need not be there."""
+    state = os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state"
+    return Path(state) / "crestacoll" / "jobs"
 
 
 def is_own(folder):
@@ -40,7 +47,7 @@ def is_own(folder):
 
 def setting(environment):
     """{CRESTA_BLACKBOX: folder} for a job; {} if the environment says where, or if the user's
-    folder is somebody else's. What earlier jobs have left goes, but for the last ones.
+    folder is somebody else's.
     """
     if "CRESTA_BLACKBOX" in environment:
         return {}
@@ -48,9 +55,7 @@ def setting(environment):
         root().mkdir(mode=0o700)
     if not is_own(root()):
         return {}
-    folder = root() / os.urandom(8).hex()
-    prune(folder)
-    return {"CRESTA_BLACKBOX": str(folder)}
+    return {"CRESTA_BLACKBOX": str(root() / os.urandom(8).hex())}
 
 
 def has_left(settings):
@@ -95,14 +100,13 @@ class Job:
 def read(folder):
     """The Job of a folder; None if there is no box."""
     boxes, unread = [], []
-    for path in sorted(folder.iterdir() if folder.is_dir() else []):
-        if path.name != JOB and path.is_file() and not path.is_symlink():
-            try:
-                boxes.append(box.read(path))
-            except FileNotFoundError:  # a process that ends now
-                continue
-            except (Problem, OSError) as e:
-                unread.append(str(e))
+    for path in files(folder):
+        try:
+            boxes.append(box.read(path))
+        except FileNotFoundError:  # a process that ends now
+            continue
+        except (Problem, OSError) as e:
+            unread.append(str(e))
     if unread and not boxes:
         raise Problem(unread[0])
     if not boxes:
@@ -149,19 +153,21 @@ def newest():
     found.sort(key=lambda folder: (told_of(folder).get("cwd") == os.getcwd(), not lives(folder)))
     if not found:
         raise Problem(
-            f"no job left a black box in {root()}: `crestacoll run` with --profile, --report or"
-            " --watchdog makes one, which stays if the job does not come to MPI_Finalize"
+            f"no job left a black box in {store()} or {root()}: `crestacoll run` with --profile,"
+            " --report or --watchdog makes one, which stays if the job does not come to"
+            " MPI_Finalize"
         )
     return found[-1]
 
 
-def folders():
+def folders(parents=None):
     """Those of jobs, the last one at the end."""
     found = []
-    with contextlib.suppress(OSError):
-        for folder in root().iterdir() if is_own(root()) else []:
-            with contextlib.suppress(OSError):  # it goes at the end of a job
-                found += [(folder.stat().st_mtime_ns, folder)] if is_own(folder) else []
+    for parent in parents or (root(), store()):
+        with contextlib.suppress(OSError):
+            for folder in parent.iterdir() if is_own(parent) else []:
+                with contextlib.suppress(OSError):  # it goes at the end of a job
+                    found += [(folder.stat().st_mtime_ns, folder)] if is_own(folder) else []
     return [folder for _, folder in sorted(found)]
 
 
@@ -169,6 +175,12 @@ def names(folder):
     with contextlib.suppress(OSError):
         return [path.name for path in folder.iterdir()]
     return []
+
+
+def files(folder):
+    """Those that may be boxes."""
+    paths = (folder / name for name in sorted(names(folder)) if name != JOB)
+    return [path for path in paths if path.is_file() and not path.is_symlink()]
 
 
 def any_boxes(folder):
@@ -190,7 +202,7 @@ def process_of(name):
 
 
 def end(folder, command, code):
-    """After a job: the Job if it left boxes, which stay."""
+    """After a job: the Job if it left boxes, which are in the user's store then."""
     if not is_own(root()) or not is_own(folder):
         return None
     found = read(folder)
@@ -199,15 +211,39 @@ def end(folder, command, code):
     found.command, found.code, found.ended = command, code, time.time()
     found.runs = False  # also where a launcher has not waited for its ranks
     told = {"command": command, "code": code, "ended": found.ended, "cwd": os.getcwd()}
-    with contextlib.suppress(OSError), open(folder / JOB, "x", encoding="utf-8") as file:
-        json.dump(told, file)
+    move(folder, told)
+    prune()
     return found
 
 
-def prune(folder):
-    """Removes what jobs have left that have ended, but for the last ones and that of `folder`."""
-    ended = [f for f in folders() if f != folder and not lives(f)]
-    for old in ended[: max(0, len(ended) - KEPT + any_boxes(folder))]:
-        with contextlib.suppress(OSError):
-            if time.time() - old.stat().st_mtime > KEPT_S:
-                shutil.rmtree(old, ignore_errors=True)
+def move(folder, told):
+    """From memory to the store, with what `run` knows of the job."""
+    kept = store() / folder.name
+    kept.mkdir(mode=0o700, parents=True)
+    for file in files(folder):
+        copy(file, kept / file.name)
+    (kept / JOB).write_text(json.dumps(told), encoding="utf-8")
+    shutil.rmtree(folder, ignore_errors=True)
+    with contextlib.suppress(OSError):
+        root().rmdir()
+
+
+def copy(box_file, to):
+    """Most of a box was never written, and takes no room."""
+    data = box_file.read_bytes()
+    with open(to, "xb") as file:
+        for at in range(0, len(data), BLOCK):
+            block = data[at : at + BLOCK]
+            if block.strip(b"\0"):
+                file.seek(at)
+                file.write(block)
+        file.truncate(len(data))
+
+
+def prune():
+    """Removes the boxes of all jobs that have died but the last ones."""
+    now = time.time()
+    with contextlib.suppress(OSError):
+        old = [f for f in folders([root()]) if now - f.stat().st_mtime > WEEK_S and not lives(f)]
+        for folder in [*old, *folders([store()])[:-KEPT]]:
+            shutil.rmtree(folder, ignore_errors=True)

@@ -145,7 +145,6 @@ def tell(settings, command, code, shown):
     try:
         job = jobs.end(folder, command, code)
         said = [] if job is None or shown else lines(job)
-        jobs.prune(folder)
     except Exception as e:  # noqa: BLE001 - whatever it is, the exit code is that of the job
         print(f"crestacoll: cannot say where the processes were: {e}", file=sys.stderr)
         return
