@@ -21,7 +21,7 @@ COLLECTIVE = (
 IO = "read|write"
 
 # part: what its functions are. The first match counts. The groups of a report are in
-# python/crestacoll/mpitime.py.
+# python/crestacoll_tools/profile/mpitime.py.
 PARTS = {
     "collective": COLLECTIVE,
     "begin": f"I({COLLECTIVE})|({COLLECTIVE})_init",

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* report.h - what crestacoll-check prints.  People read it, and so does
- * python/crestacoll/checkjob.py; crestacoll-check-fortran prints the same lines:
+ * python/crestacoll_tools/bench/checkjob.py; crestacoll-check-fortran prints the same lines:
  *
  *     trying: alltoallv=p2p:pairwise                       with --progress
  *     fine: alltoallv=p2p:pairwise: 312 calls, 12 refused

@@ -18,9 +18,10 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT / "python")]
 
-from crestacoll import benchjob, nethosts  # noqa: E402
-from crestacoll.builds import choose_builds  # noqa: E402
-from crestacoll.ui import Problem  # noqa: E402
+from crestacoll_tools.base.ui import Problem  # noqa: E402
+from crestacoll_tools.bench import benchjob  # noqa: E402
+from crestacoll_tools.builds.builds import choose_builds  # noqa: E402
+from crestacoll_tools.launch import nethosts
 
 MODEL = "hier"
 # Where fewer bytes between hosts are less time: docs/lab/hosts.md.

@@ -37,11 +37,11 @@ from dataclasses import dataclass
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT / "python")]
 
-from crestacoll import tuning  # noqa: E402
-from crestacoll.explore.arms import UNSIZED  # noqa: E402
-from crestacoll.peers import table  # noqa: E402
-from crestacoll.sizes import parse_size  # noqa: E402
 import auto_hosts  # noqa: E402
+from crestacoll_tools.base.sizes import parse_size  # noqa: E402
+from crestacoll_tools.explore.arms import UNSIZED  # noqa: E402
+from crestacoll_tools.peers import table  # noqa: E402
+from crestacoll_tools.rules import tuning  # noqa: E402
 
 MODEL, REST = "shm", "other"
 FAMILIES = ("openmpi", "mpich", REST)

@@ -14,7 +14,8 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT / "python")]
 
-from crestacoll import builds, nethosts  # noqa: E402
+from crestacoll_tools.builds import builds  # noqa: E402
+from crestacoll_tools.launch import nethosts
 
 DEFAULTS = ["two-sided,two-sided-2,neighbor,fence,post,rput,os,hier", "256", "500", "2"]
 RATE = "1gbit"

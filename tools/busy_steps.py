@@ -25,7 +25,8 @@ import numpy as np
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT / "python")]
 
-from crestacoll import benchjob, builds  # noqa: E402
+from crestacoll_tools.bench import benchjob  # noqa: E402
+from crestacoll_tools.builds import builds
 
 ARMS = {"mpi": "*=mpi", "again": "*=mpi", "shm": "*=shm", "p2p": "*=p2p", "nonblock": "*=nonblock"}
 BUSY = ["sh", "-c", "while :; do :; done"]

@@ -58,8 +58,8 @@ def static_checks():
     """They read the sources, and build nothing."""
     python = sys.executable
     checks = [(name, [python, f"tools/check_{name}.py"], None)
-              for name in ("layers", "rooms", "size", "facts", "style", "format", "docs",
-                           "version")]
+              for name in ("layers", "rooms", "packages", "size", "facts", "style", "format",
+                           "docs", "version")]
     return [*checks, ("generated files", [python, "api/gen_api.py", "--check"], None),
             ("reference pages", [str(VENV), "tools/reference.py", "--check"], None)]
 

@@ -24,7 +24,7 @@ GETENV = (ROOT / "src/config/config.c", ROOT / "src/calls/box.c")  # one for eac
 # In two halves, so that this file passes.
 NOTES = re.compile(r"\b(TO" r"DO|FIX" r"ME|X" r"XX)\b")
 DISABLED = re.compile(r"^\s*#\s*if\s+0\b")
-# In what a command prints: ui.counted makes the plural, unless it surely is one: "of {n} ranks".
+# In what a command prints: counted makes the plural, unless it surely is one: "of {n} ranks".
 NOUNS = (r"(ranks|steps|nodes|hosts|rounds|rules|points|cores|records|requests|threads|processes"
          r"|arms|samples|choices|errors|pairs|files)\b")
 PLURALS = re.compile(r"(?<!of )(?<!all )(?<!to )\{(?![A-Z_]+\})[^{}]*\} " + NOUNS)
@@ -47,7 +47,7 @@ HASHES = r"(?m:(?:^[ \t]*#(?!!).*\n)+)|#.*"
 COMMENTS = {C + TABLES: r"(?s:/\*.*?\*/)|//.*", FORTRAN: r"(?m:(?:^ *!.*\n)+)",
             (".py",): r'(?s:""".*?""")|' + HASHES, CMAKE + (".sh",): HASHES}
 MARGIN = re.compile(r'^\s*(?:/\*+|\*/?|//|#+|!>?|""")?\s*|\s*(?:\*/|""")\s*$')
-PRINTS, SCREENS = ROOT / "python/crestacoll", ROOT / "tests/messages"
+PRINTS, SCREENS = ROOT / "python/crestacoll_tools", ROOT / "tests/messages"
 
 FORTRAN_START = re.compile(
     r"^\s*(?!end\b)(?:(?:pure|elemental|recursive|impure|module|integer|real|logical|complex|type|"
@@ -139,7 +139,7 @@ def check_lines(report, path, lines):
         if path.suffix in C and "src" in path.parts and path not in GETENV and "getenv(" in line:
             report.add(path, number, f"reads the environment: {GETENV[0].name} does that")
         if path.is_relative_to(PRINTS) and (found := PLURALS.search(line)):
-            report.add(path, number, f"may say `1 {found[1]}`: use ui.counted")
+            report.add(path, number, f"may say `1 {found[1]}`: use counted")
         if line != line.rstrip():
             report.add(path, number, "blanks at the end")
 

@@ -33,8 +33,9 @@ from collections import Counter, defaultdict
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT / "python")]
 
-from crestacoll import benchjob, builds  # noqa: E402
-from crestacoll.sizes import format_size, parse_size  # noqa: E402
+from crestacoll_tools.base.sizes import format_size, parse_size  # noqa: E402
+from crestacoll_tools.bench import benchjob  # noqa: E402
+from crestacoll_tools.builds import builds
 
 TABLE = ROOT / "src" / "model" / "shm_copy.def"
 SLOTS, SINGLE = "shm?copy=slots", "shm?copy=single"

@@ -46,7 +46,7 @@ AS_ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
 # The model `again` is that of `of`, or mpi.
 EXPLORE = """
 import sys
-from crestacoll.explore import arms
+from crestacoll_tools.explore import arms
 of, rule = {of!r}, arms.Point.rule
 def same(point, implementation, *more):
     model = of.get(point.collective, "mpi")
@@ -54,7 +54,7 @@ def same(point, implementation, *more):
 arms.Point.rule = same
 arms.SHARE = 0  # the sum costs less than what is left alone
 arms.working = lambda description, names=(): ["again"]
-from crestacoll.cli import main
+from crestacoll_tools.cli import main
 sys.argv[0] = "crestacoll"
 main()
 """
@@ -105,7 +105,7 @@ def verdict_of(result):
     """faster or slower if explore says that of the arm, in any race or by its rules; the arm's
     interval.
     """
-    from crestacoll.explore import words
+    from crestacoll_tools.explore import words
 
     claims = [words.claim(a["difference"]) for a in result["arms"]]
     claims += ["faster"] if result["verdict"] == "faster" else []

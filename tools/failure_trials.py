@@ -95,7 +95,7 @@ def launch_words(mpi: Path, ranks: int, hosts: int):
         yield [mpirun, "--oversubscribe", *options, "-n", str(ranks)]
         return
     sys.path.insert(0, str(ROOT / "python"))
-    from crestacoll import nethosts
+    from crestacoll_tools.launch import nethosts
 
     library = {"mpi": {"library": "Open MPI v5.0"}}
     build = SimpleNamespace(launcher=mpirun, family="openmpi", description=library)

@@ -19,7 +19,9 @@ import time
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT / "python")]
 
-from crestacoll import benchjob, builds, nethosts  # noqa: E402
+from crestacoll_tools.bench import benchjob  # noqa: E402
+from crestacoll_tools.builds import builds
+from crestacoll_tools.launch import nethosts
 
 HOSTS, RANKS, LIMIT, AFTER = 2, 4, 30, 15  # seconds; after SIGTERM
 COLLECTIVES, SIZES = ["allreduce", "alltoall", "bcast"], [8, 16384, 262144]

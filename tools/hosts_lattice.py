@@ -21,8 +21,8 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT / "python")]
 
-from crestacoll import nethosts  # noqa: E402
-from crestacoll.builds import choose_builds  # noqa: E402
+from crestacoll_tools.builds.builds import choose_builds  # noqa: E402
+from crestacoll_tools.launch import nethosts  # noqa: E402
 
 LIMIT = 600  # seconds of a job
 

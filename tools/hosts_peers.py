@@ -24,9 +24,10 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT / "python")]
 
-from crestacoll import benchjob, nethosts  # noqa: E402
-from crestacoll.peers import mpis  # noqa: E402
-from crestacoll.ui import Problem  # noqa: E402
+from crestacoll_tools.base.ui import Problem  # noqa: E402
+from crestacoll_tools.bench import benchjob  # noqa: E402
+from crestacoll_tools.launch import nethosts
+from crestacoll_tools.peers import mpis  # noqa: E402
 
 OURS, BELOW = "hier", "openmpi"
 COLLECTIVES = ["barrier", "allreduce", "bcast", "reduce", "allgather", "alltoall",

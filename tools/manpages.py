@@ -17,7 +17,7 @@ sys.path.insert(0, str(ROOT / "python"))
 import click  # noqa: E402
 from click.shell_completion import get_completion_class  # noqa: E402
 from crestacoll import __version__  # noqa: E402
-from crestacoll.cli import main as command_line  # noqa: E402
+from crestacoll_tools.cli import main as command_line  # noqa: E402
 from reference import variables  # noqa: E402
 
 NAME = "crestacoll"
@@ -160,7 +160,7 @@ def page(ctx, root):
              ("ENVIRONMENT", list(environment()) if ctx is root else []),
              ("NOTES", sections["NOTES"]), ("SEE ALSO", see_also(ctx, root))]
     head = rf'.TH {page_name(ctx).upper()} 1 {date()} "{NAME} {__version__}" "User Commands"'
-    lines = [rf'.\" SPDX-License-Identifier: BSD-3-Clause', head, ".nh", ".ad l"]
+    lines = [r'.\" SPDX-License-Identifier: BSD-3-Clause', head, ".nh", ".ad l"]
     for title, text in order:
         if text:
             lines += [f".SH {quoted(title) if ' ' in title else title}"]

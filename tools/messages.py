@@ -47,8 +47,7 @@ class Screen:
     def crestacoll(self, *words):
         """A command, what it prints on both streams, and its exit code unless that is 0."""
         from click.testing import CliRunner
-
-        from crestacoll import cli
+        from crestacoll_tools import cli
 
         ran = CliRunner().invoke(cli.main, [str(w) for w in words], prog_name="crestacoll")
         if ran.exception and not isinstance(ran.exception, SystemExit):
@@ -70,7 +69,7 @@ class Screen:
 
     def refused(self, function, *arguments):
         """A part of a command that ends it: what it says, and the exit code."""
-        from crestacoll.ui import Problem
+        from crestacoll_tools.base.ui import Problem
 
         try:
             self.printed(function, *arguments)
@@ -93,7 +92,8 @@ class Screen:
 
 def masked(text, masks):
     """Without what differs between machines and versions."""
-    from crestacoll import __version__, machine
+    from crestacoll import __version__
+    from crestacoll_tools.builds import machine
 
     here = re.escape(machine.sentence(machine.describe()))
     for found, word in (

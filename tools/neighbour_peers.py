@@ -20,9 +20,9 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT / "python")]
 
-from crestacoll import benchjob  # noqa: E402
-from crestacoll.peers import mpis  # noqa: E402
-from crestacoll.ui import Problem  # noqa: E402
+from crestacoll_tools.base.ui import Problem  # noqa: E402
+from crestacoll_tools.bench import benchjob  # noqa: E402
+from crestacoll_tools.peers import mpis  # noqa: E402
 
 PEERS = ["openmpi", "openmpi5", "mpich", "mpich5", "impi"]
 PLACES = [("torus:4", 2), *((f"random:{k}", n) for n in (4, 8) for k in (2, 3, 4, 8))]

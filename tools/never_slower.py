@@ -41,12 +41,14 @@ from dataclasses import dataclass
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT / "python")]
 
-from crestacoll import benchjob, machine, tuning  # noqa: E402
-from crestacoll.builds import choose_builds  # noqa: E402
-from crestacoll.explore.arms import NEIGHBORS, UNSIZED  # noqa: E402
-from crestacoll.peers import launches, speeds, table  # noqa: E402
-from crestacoll.sizes import parse_sizes  # noqa: E402
-from crestacoll.ui import USAGE, WRONG, Problem  # noqa: E402
+from crestacoll_tools.base.sizes import parse_sizes  # noqa: E402
+from crestacoll_tools.base.ui import USAGE, WRONG, Problem  # noqa: E402
+from crestacoll_tools.bench import benchjob  # noqa: E402
+from crestacoll_tools.builds import machine
+from crestacoll_tools.builds.builds import choose_builds  # noqa: E402
+from crestacoll_tools.explore.arms import NEIGHBORS, UNSIZED  # noqa: E402
+from crestacoll_tools.peers import launches, speeds, table  # noqa: E402
+from crestacoll_tools.rules import tuning
 from never_slower_report import CONTROL, MPI, POINT, figures, report  # noqa: E402
 
 TUNED = "tuned"

@@ -7,9 +7,8 @@ import statistics
 from collections import defaultdict
 
 import numpy as np
-
-from crestacoll import machine
-from crestacoll.sizes import format_size
+from crestacoll_tools.base.sizes import format_size
+from crestacoll_tools.builds import machine
 
 MPI, CONTROL = "mpi", "control"
 FACTOR, LEAST_US = 0.03, 0.04  # what a point may be slower: of the time, or microseconds

@@ -24,9 +24,12 @@ import tempfile
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "python"))
 
-from crestacoll import benchjob, builds, machine, race, racestats, tuning  # noqa: E402
-from crestacoll.cli.run import Job  # noqa: E402
-from crestacoll.explore import runs  # noqa: E402
+from crestacoll_tools.bench import benchjob  # noqa: E402
+from crestacoll_tools.builds import builds, machine
+from crestacoll_tools.cli.run import Job  # noqa: E402
+from crestacoll_tools.explore import runs  # noqa: E402
+from crestacoll_tools.race import race, racestats
+from crestacoll_tools.rules import tuning
 
 BLOCK_MS = 50  # of the comparison, as in the proof of explore
 NEAR = 0.03  # of a step: so much slower than the explored choice it may be

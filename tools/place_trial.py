@@ -24,8 +24,8 @@ import tempfile
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT / "python")]
 
-from crestacoll import nethosts  # noqa: E402
-from crestacoll.builds import choose_builds, clean_environment  # noqa: E402
+from crestacoll_tools.builds.builds import choose_builds, clean_environment  # noqa: E402
+from crestacoll_tools.launch import nethosts  # noqa: E402
 
 BITS = {"1gbit": 1e9, "100mbit": 1e8}
 

@@ -94,7 +94,8 @@ def main():
     if args.rank:
         return ranks(sizes, args.samples)
     sys.path.insert(0, str(ROOT / "python"))
-    from crestacoll import builds, nethosts
+    from crestacoll_tools.builds import builds
+    from crestacoll_tools.launch import nethosts
 
     build = builds.choose_builds(args.mpi)[0]
     own = [f"PYTHONPATH={ROOT}/python", "CRESTA_ASYNC=thread"]

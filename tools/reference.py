@@ -26,7 +26,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT / "python"), str(ROOT / "api")]
 
 from click.testing import CliRunner  # noqa: E402
-from crestacoll.cli import main as command_line  # noqa: E402
+from crestacoll_tools.cli import main as command_line  # noqa: E402
 from table import FORMS, c_parameters, read_table, wrap  # noqa: E402
 
 PAGES = ROOT / "docs/reference"
@@ -192,7 +192,7 @@ def members(schema, whole, seen=None):
 
 
 def schema_table(name):
-    schema = json.loads((ROOT / f"python/crestacoll/schemas/{name}.schema.json").read_text())
+    schema = json.loads((ROOT / f"python/crestacoll_tools/schemas/{name}.schema.json").read_text())
     lines = ["| member | type | meaning |", "|---|---|---|"]
     rows = list(members(schema, schema))
     while rows:

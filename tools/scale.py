@@ -21,9 +21,9 @@ sys.path[:0] = [str(ROOT / "python"), str(ROOT / "tools")]
 
 import scale_claims  # noqa: E402
 import scale_points  # noqa: E402
-from crestacoll.builds import choose_builds  # noqa: E402
-from crestacoll.simulate import jobs, machines  # noqa: E402
-from crestacoll.ui import Problem  # noqa: E402
+from crestacoll_tools.base.ui import Problem  # noqa: E402
+from crestacoll_tools.builds.builds import choose_builds  # noqa: E402
+from crestacoll_tools.simulate import jobs, machines  # noqa: E402
 
 LIMITS = jobs.Limits(seconds=1800, memory=12 << 30)
 COLUMNS = ["curve", "line", "nodes", "ranks", "bytes", "seconds", "messages", "machine"]

@@ -6,8 +6,8 @@ the tables of that page.
 import re
 import statistics
 
-from crestacoll.sizes import format_size
-from crestacoll.ui import Problem
+from crestacoll_tools.base.sizes import format_size
+from crestacoll_tools.base.ui import Problem
 from scale_points import HARNESS, MEASURED
 
 # Seconds of an iteration on the columns, of which work, at 8192 and 4096 nodes: Fiedler 2013.

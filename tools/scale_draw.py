@@ -3,11 +3,10 @@
 messages of that machine file are from measured ones.
 """
 
-from matplotlib import ticker
-
 import scale_claims
-from crestacoll.plots import INK, MUTED, PALETTE, plt, size_axis
-from crestacoll.simulate import machines, show
+from crestacoll_tools.pages.plots import INK, MUTED, PALETTE, plt, size_axis
+from crestacoll_tools.simulate import machines, show
+from matplotlib import ticker
 from scale_points import XC, XE
 
 DOCUMENT = {"color": INK, "linestyle": "none", "marker": "D", "markersize": 6, "zorder": 3}

@@ -5,7 +5,7 @@ crestacoll-simulate.
 
 import dataclasses
 
-from crestacoll.simulate import jobs, machines
+from crestacoll_tools.simulate import jobs, machines
 
 # Bytes a second that MPI sees on the links that a cut through the torus crosses, for each Gemini
 # of the cut and each direction: K. Pedretti et al.: Using the Cray Gemini performance counters,

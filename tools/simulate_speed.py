@@ -15,9 +15,9 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT / "python")]
 
-from crestacoll import builds  # noqa: E402
-from crestacoll.cli.simulate import arms_of  # noqa: E402
-from crestacoll.simulate import jobs, machines  # noqa: E402
+from crestacoll_tools.builds import builds  # noqa: E402
+from crestacoll_tools.cli.simulate import arms_of  # noqa: E402
+from crestacoll_tools.simulate import jobs, machines  # noqa: E402
 
 MACHINE = ROOT / "docs" / "lab" / "simulator-machine.json"
 PER_NODE, BYTES, SKEW = 32, 8, jobs.Skew("exponential", 1e-5)

@@ -34,10 +34,10 @@ from collections import defaultdict
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT / "python")]
 
-from crestacoll import builds  # noqa: E402
-from crestacoll.cli.simulate import arms_of  # noqa: E402
-from crestacoll.simulate import jobs, machines, smpi, sweep  # noqa: E402
-from crestacoll.sizes import format_size, parse_size  # noqa: E402
+from crestacoll_tools.base.sizes import format_size, parse_size  # noqa: E402
+from crestacoll_tools.builds import builds  # noqa: E402
+from crestacoll_tools.cli.simulate import arms_of  # noqa: E402
+from crestacoll_tools.simulate import jobs, machines, smpi, sweep  # noqa: E402
 
 MACHINE = ROOT / "docs" / "lab" / "simulator-machine.json"
 COLLECTIVES = "allreduce,allgather,alltoall,bcast,reduce_scatter_block"

@@ -38,8 +38,9 @@ import time
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT / "python")]
 
-from crestacoll import benchjob, nethosts  # noqa: E402
-from crestacoll.builds import choose_builds  # noqa: E402
+from crestacoll_tools.bench import benchjob  # noqa: E402
+from crestacoll_tools.builds.builds import choose_builds  # noqa: E402
+from crestacoll_tools.launch import nethosts
 
 LIMIT = 900  # seconds of a job
 GRACE = 10  # after its profile

@@ -5,6 +5,6 @@ import sys
 
 sys.path[0] = "/usr/lib/crestacoll/python"
 
-from crestacoll.cli import main  # noqa: E402
+from crestacoll_tools.cli import main  # noqa: E402
 
 main(prog_name="crestacoll")

@@ -1,4 +1,4 @@
 # SPDX-License-Identifier: BSD-3-Clause
-from crestacoll.cli import main
+from crestacoll_tools.cli import main
 
 main()

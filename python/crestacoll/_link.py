@@ -13,7 +13,7 @@ from glob import glob
 from os.path import abspath, dirname, isfile, join, realpath
 from typing import Any
 
-from crestacoll import _native
+from crestacoll import _native, _wheel
 
 LIBRARY = "libcrestacoll-preload.so"
 # The names by which an extension asks for its MPI, and the builds that fit such MPIs; Cray has one
@@ -55,12 +55,11 @@ def find_library(extension: str) -> str:
     Raises RuntimeError, with what was found and what is there, if none fits.
     """
     soname, family = _asked_for(extension)
-    installed: Any = importlib.import_module("crestacoll.installed")
-    if installed.is_wheel():
-        fit = installed.fit(_loaded(soname))
+    if _wheel.is_wheel():
+        fit = _wheel.fit(_loaded(soname))
         if fit.why:
             raise RuntimeError(f"crestacoll: {fit.why}")
-        return join(installed.LIB, fit.interface, LIBRARY)
+        return join(_wheel.LIB, fit.interface, LIBRARY)
     libraries = _libraries()
     fitting = sorted(name for name in libraries if name.split("-")[0] == family)
     if not fitting:

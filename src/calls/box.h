@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* box.h - the black box of a process: what its threads have counted, the call that each is in, and
  * its last calls, in a file that stays behind if the process is killed.  `crestacoll autopsy` reads
- * it (python/crestacoll/autopsy/box.py).
+ * it (python/crestacoll_tools/autopsy/box.py).
  *
  * CRESTA_BLACKBOX names the folder, on a memory file system, which the first process makes.
  * MPI_Finalize removes the file.  Without the variable, or where a file cannot be made, memory is

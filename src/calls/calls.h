@@ -53,7 +53,8 @@ typedef enum cco_calls_distance {
 #define CCO_CALLS_HIDDEN __attribute__((visibility("hidden")))
 #define CCO_CALLS_OWN CCO_CALLS_HIDDEN __attribute__((tls_model("initial-exec")))
 
-/* MPI_x of each function, and which part of the MPI it is (python/crestacoll/mpitime.py). */
+/* MPI_x of each function, and which part of the MPI it is
+ * (python/crestacoll_tools/profile/mpitime.py). */
 extern const char *const cco_calls_names[] CCO_CALLS_HIDDEN;
 extern const char *const cco_calls_parts[] CCO_CALLS_HIDDEN;
 

@@ -3,7 +3,7 @@
  * ranks and over the ranks of each node.
  *
  * From these follow the efficiencies of POP and, by node, of TALP
- * (python/crestacoll/efficiency.py). */
+ * (python/crestacoll_tools/profile/efficiency.py). */
 #ifndef CCO_CALLS_USEFUL_H
 #define CCO_CALLS_USEFUL_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* write.h - the file of CRESTA_IO; its schema is python/crestacoll/schemas/io.schema.json. */
+/* write.h - the file of CRESTA_IO; its schema is python/crestacoll_tools/schemas/io.schema.json. */
 #ifndef CCO_IO_WRITE_H
 #define CCO_IO_WRITE_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* profile_json.c - the profile file; its schema is python/crestacoll/schemas/profile.schema.json.
- */
+/* profile_json.c - the profile file; its schema is
+ * python/crestacoll_tools/schemas/profile.schema.json. */
 #include "profile/profile_json.h"
 
 #include <errno.h>

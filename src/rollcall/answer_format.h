@@ -4,7 +4,7 @@
  * An answer is lines of fields, NAME=VALUE with tabs between them, in any order; a reader passes by
  * names that it does not know.  A first line, `process`, says who answers; one `thread` for each
  * thread that made calls; `end`.  In values, \xHH stands for control characters and backslashes.
- * python/crestacoll/rollcall/records.py reads it. */
+ * python/crestacoll_tools/rollcall/records.py reads it. */
 #ifndef CCO_ANSWER_FORMAT_H
 #define CCO_ANSWER_FORMAT_H
 

@@ -9,7 +9,7 @@
  * with tabs between the words.  A nonce is 32 hexadecimal digits, drawn anew for each connection. A
  * proof is 16: SipHash-2-4 of "SIDE CHALLENGE NONCE" under the token, where SIDE is rank or run. So
  * what was overheard proves nothing on another connection, nor for the other side.
- * python/crestacoll/rollcall/proof.py is the other end. */
+ * python/crestacoll_tools/rollcall/proof.py is the other end. */
 #ifndef CCO_PROOF_H
 #define CCO_PROOF_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* machine.h - on what a tuning file was made, and whether it is what this is.
  *
- * `crestacoll` names machine and MPI in the same way (python/crestacoll/machine.py). */
+ * python/crestacoll_tools/builds/machine.py names machine and MPI in the same way. */
 #ifndef CCO_MACHINE_H
 #define CCO_MACHINE_H
 

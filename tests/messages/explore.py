@@ -2,9 +2,8 @@
 """What `crestacoll explore` says at its end: the three verdicts, and what comes with them."""
 
 import report_data
-
-from crestacoll import builds
-from crestacoll.explore import words
+from crestacoll_tools.builds import builds
+from crestacoll_tools.explore import words
 
 STEP = {"gain": 0.084, "low": 0.079, "high": 0.09, "mean": 0.081, "rounds": 96}
 NAMES = ("nonblock", "persist", "p2p", "shm", "os")

@@ -3,8 +3,8 @@
 
 from pathlib import Path
 
-from crestacoll.explore import hang, reasons, runs, words
-from crestacoll.rollcall import records
+from crestacoll_tools.explore import hang, reasons, runs, words
+from crestacoll_tools.rollcall import records
 
 RULE = "-" * 74
 MISSING = f"{RULE}\nmpirun was unable to launch the specified application as it could not access\n"

@@ -5,8 +5,7 @@ import fcntl
 from unittest import mock
 
 import report_data
-
-from crestacoll.explore import state
+from crestacoll_tools.explore import state
 
 
 def full_disk(screen):

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What a roll-call says: `crestacoll hang`, and --watchdog of `crestacoll run`."""
 
+from crestacoll_tools.rollcall import summary
 from test_rollcall import collective, outside, there
-
-from crestacoll.rollcall import summary
 
 WHY = "asked for process 4711"
 WORLD = "comm=MPI_COMM_WORLD\tcomm_id=1.0\tmembers=0-3\tcomm_size=4"

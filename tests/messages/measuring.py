@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What commands that measure say of their figures."""
 
-from crestacoll import benchjob, overlap
-from crestacoll.racestats import Difference
-from crestacoll.tune import state as tunings, words
+from crestacoll_tools.bench import benchjob, overlap
+from crestacoll_tools.race.racestats import Difference
+from crestacoll_tools.tune import state as tunings, words
 
 
 def too_many_ranks(screen):

@@ -6,19 +6,12 @@ from types import SimpleNamespace
 from unittest import mock
 
 import report_data
-
-from crestacoll import (
-    builds,
-    family,
-    installed,
-    launcher,
-    origin,
-    rulesources,
-    runfiles,
-    validation,
-)
-from crestacoll.cli import reproduce, run
-from crestacoll.rollcall import listen
+from crestacoll_tools.builds import builds, family, installed
+from crestacoll_tools.cli import reproduce, run
+from crestacoll_tools.launch import launcher
+from crestacoll_tools.profile import origin, runfiles, validation
+from crestacoll_tools.rollcall import listen
+from crestacoll_tools.rules import rulesources
 
 OPENMPI, MPICH = (SimpleNamespace(name=n, family=n) for n in ("openmpi", "mpich"))
 

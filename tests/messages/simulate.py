@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Screens of `crestacoll simulate`, from points that were simulated before."""
 
-from crestacoll.simulate import show
+from crestacoll_tools.simulate import show
 
 MACHINE = {"name": "a test", "file": "m.json"}
 FIT = {"fit": {"median": 0.12, "worst": 0.4, "points": 36}}

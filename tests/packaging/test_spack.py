@@ -48,7 +48,7 @@ def test_directives():
 
 
 def test_the_command_line_needs_what_it_imports():
-    """The packages of requirements.txt that python/crestacoll imports, by their names in Spack; but
+    """The packages of requirements.txt that python/ imports, by their names in Spack; but
     for mpi4py, beside which a program imports crestacoll: it has one of its own."""
     source = "\n".join(p.read_text() for p in (ROOT / "python").rglob("*.py"))
     named = re.findall(r"^(\w+)==", (ROOT / "requirements.txt").read_text(), re.M)

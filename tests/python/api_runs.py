@@ -7,8 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-
-from crestacoll import builds
+from crestacoll_tools.builds import builds
 
 ROOT = Path(__file__).resolve().parents[2]
 HERE = Path(__file__).resolve().parent

@@ -3,9 +3,9 @@
 
 import functools
 import os
-import tempfile
 import subprocess
 import sys
+import tempfile
 import zlib
 from pathlib import Path
 
@@ -20,7 +20,7 @@ os.environ.setdefault("OMPI_MCA_mpi_yield_when_idle", "1")
 STATE = tempfile.TemporaryDirectory(prefix="crestacoll-state-")
 os.environ["XDG_STATE_HOME"] = STATE.name
 
-from crestacoll import builds  # noqa: E402
+from crestacoll_tools.builds import builds  # noqa: E402
 
 
 def pytest_addoption(parser):
@@ -120,8 +120,8 @@ def in_process(tmp_path, monkeypatch):
     is shown elsewhere, such as in test_readme_commands.py.
     """
     from click.testing import CliRunner
-
-    from crestacoll import cli, ui
+    from crestacoll_tools import cli
+    from crestacoll_tools.base import ui
 
     def run(*words, **variables):
         for console in (ui.out, ui.err):  # which may be as wide as an earlier test said

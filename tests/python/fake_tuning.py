@@ -3,8 +3,8 @@
 
 import random
 
-from crestacoll.explore.progress import Lines
-from crestacoll.tune import rules, search, state as states
+from crestacoll_tools.explore.progress import Lines
+from crestacoll_tools.tune import rules, search, state as states
 
 LIBRARY = "Some MPI 1.0"
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Made-up records and rows for the tests of `crestacoll peers`."""
 
-from crestacoll.peers import mpis, series, table
+from crestacoll_tools.peers import mpis, series, table
 
 FLOOR = {"exchange": 0.06, "copy": {"4096": 0.1, "2097152": 40.0}}
 WRITTEN = {"buffers": "written"}

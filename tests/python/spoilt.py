@@ -6,8 +6,7 @@ import subprocess
 
 import pytest
 from conftest import ROOT, giving_way
-
-from crestacoll.builds import clean_environment
+from crestacoll_tools.builds.builds import clean_environment
 
 BYTES = "65536"  # of the call of turbulence that is wrong: its rows of 32x32x32 on two ranks
 RULES = "alltoall=p2p:pairwise,allreduce=p2p:ring,*=p2p"

@@ -5,8 +5,7 @@ import json
 
 import pytest
 from api_runs import ROOT, good, launch
-
-from crestacoll import profiles
+from crestacoll_tools.profile import profiles
 
 CALLS = """
 import sys

@@ -7,10 +7,9 @@ import json
 import subprocess
 import sys
 
+import crestacoll as package
 import pytest
 from api_runs import ROOT
-
-import crestacoll as package
 
 PROFILE = {
     "schema": "crestacoll-profile-1",
@@ -94,7 +93,14 @@ def test_frames():
 
 def test_docstrings():
     from crestacoll import (
-        _exchange, _files, _link, _memory, _multisend, _profile, _recording, _services,
+        _exchange,
+        _files,
+        _link,
+        _memory,
+        _multisend,
+        _profile,
+        _recording,
+        _services,
     )  # fmt: skip
 
     modules = (_exchange, _files, _link, _memory, _multisend, _profile, _recording, _services)

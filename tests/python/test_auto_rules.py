@@ -10,8 +10,7 @@ from types import SimpleNamespace
 
 import pytest
 from conftest import ROOT
-
-from crestacoll import points
+from crestacoll_tools.rules import points
 
 sys.path.insert(0, str(ROOT / "tools"))
 auto_rules = importlib.import_module("auto_rules")

@@ -9,9 +9,8 @@ import struct
 import time
 
 import pytest
-
-from crestacoll.autopsy import box, jobs, text
-from crestacoll.ui import Problem
+from crestacoll_tools.autopsy import box, jobs, text
+from crestacoll_tools.base.ui import Problem
 
 AREA, LAST_AT, ENTRIES_AT, NOTES = 1 << 16, 256, 256 + 1024 * 32, 1 << 14
 NOTED = (

@@ -6,9 +6,9 @@ import random
 
 import pytest
 from click.testing import CliRunner
-
-from crestacoll import builds, cli, schemas
-from crestacoll.simulate import calibrate, measured
+from crestacoll_tools import cli, schemas
+from crestacoll_tools.builds import builds
+from crestacoll_tools.simulate import calibrate, measured
 
 MACHINE = {
     "levels": {

@@ -6,8 +6,9 @@ import subprocess
 
 import pytest
 from click.testing import CliRunner
-
-from crestacoll import benchjob, builds, cli
+from crestacoll_tools import cli
+from crestacoll_tools.bench import benchjob
+from crestacoll_tools.builds import builds
 
 OURS = "window of 2 ranks: accumulates are atomic operations of the processor"
 THEIRS = "window of 2 ranks: accumulates are the MPI's"

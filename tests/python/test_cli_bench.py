@@ -6,10 +6,11 @@ from types import SimpleNamespace
 
 import pytest
 from conftest import command
-
-from crestacoll import benchjob, busbw, choices, nethosts, schemas
-from crestacoll.cli import bench
-from crestacoll.ui import Problem
+from crestacoll_tools import schemas
+from crestacoll_tools.base.ui import Problem
+from crestacoll_tools.bench import benchjob, busbw, choices
+from crestacoll_tools.cli import bench
+from crestacoll_tools.launch import nethosts
 
 pytestmark = pytest.mark.by_turns
 
@@ -243,8 +244,8 @@ def test_implementations_that_are_not_there(text, said):
 
 
 def test_a_plot_of_many_lines(tmp_path):
-    from crestacoll import plots
-
+    from crestacoll_tools.bench import benchplots
+    from crestacoll_tools.pages import plots
     records = [
         {
             "collective": "bcast",
@@ -262,7 +263,7 @@ def test_a_plot_of_many_lines(tmp_path):
     ]
     looks = [plots.line_style(k, name) for k, name in enumerate(plots.names_of(records))]
     assert len({(s["color"], s.get("marker"), s.get("linestyle")) for s in looks}) == 15
-    plots.save_bench(records, tmp_path / "p.svg")
+    benchplots.save_bench(records, tmp_path / "p.svg")
     assert (tmp_path / "p.svg").stat().st_size > 1000
 
 

@@ -5,10 +5,9 @@ import json
 import math
 
 import pytest
+from crestacoll_tools.bisect import answers, candidates, halving, job
+from crestacoll_tools.explore import runs
 from spoilt import RULES, spoilt
-
-from crestacoll.explore import runs
-from crestacoll.bisect import answers, candidates, halving, job
 
 pytestmark = pytest.mark.by_turns
 

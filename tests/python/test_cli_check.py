@@ -8,10 +8,9 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 from conftest import giving_way
-
-from crestacoll import checkjob
-from crestacoll.builds import Build
-from crestacoll.cli import check
+from crestacoll_tools.bench import checkjob
+from crestacoll_tools.builds.builds import Build
+from crestacoll_tools.cli import check
 
 pytestmark = pytest.mark.by_turns
 

@@ -7,10 +7,12 @@ import re
 import subprocess
 
 import pytest
-
-from crestacoll import builds, demo, demopage, nethosts, schemas
-from crestacoll.cli import demo as cli
-from crestacoll.ui import Problem
+from crestacoll_tools import schemas
+from crestacoll_tools.base.ui import Problem
+from crestacoll_tools.builds import builds
+from crestacoll_tools.cli import demo as cli
+from crestacoll_tools.demo import demo, demopage
+from crestacoll_tools.launch import nethosts
 
 pytestmark = pytest.mark.by_turns
 

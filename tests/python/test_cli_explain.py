@@ -4,10 +4,10 @@
 import json
 
 import pytest
-
-from crestacoll import builds, schedules
-from crestacoll.cli import explain
-from crestacoll.ui import Problem
+from crestacoll_tools.base.ui import Problem
+from crestacoll_tools.builds import builds
+from crestacoll_tools.cli import explain
+from crestacoll_tools.explain import schedules
 
 pytestmark = pytest.mark.by_turns
 

@@ -15,11 +15,15 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from crestacoll_tools import schemas
+from crestacoll_tools.cli import explore as cli
+from crestacoll_tools.explain import explanation
+from crestacoll_tools.explore import bycalls, draw, outcome, search, watch
+from crestacoll_tools.pages import plots
+from crestacoll_tools.report import reportfiles, reportpage
+from crestacoll_tools.rules import points
 from fake_job import FAKE, FakeJob
 
-from crestacoll import explanation, plots, points, reportfiles, reportpage, schemas
-from crestacoll.cli import explore as cli
-from crestacoll.explore import bycalls, draw, outcome, search, watch
 
 def not_drawn(figure, label):
     draw.plt.close(figure)
@@ -353,7 +357,7 @@ def left_behind(folder):
 MAIN = """
 import sys
 sys.path[:0] = sys.argv.pop(1).split(":")
-from crestacoll.cli import explore
+from crestacoll_tools.cli import explore
 from fake_job import FakeJob
 explore.Job = FakeJob
 explore.command()

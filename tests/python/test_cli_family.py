@@ -7,10 +7,9 @@ import subprocess
 from pathlib import Path
 
 import pytest
-
-from crestacoll import family, installed, scripts
-from crestacoll.cli import run
-from crestacoll.ui import Problem
+from crestacoll_tools.base.ui import Problem
+from crestacoll_tools.builds import family, installed, scripts
+from crestacoll_tools.cli import run
 
 
 @pytest.mark.parametrize(

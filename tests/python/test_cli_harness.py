@@ -7,7 +7,9 @@ import subprocess
 
 import pytest
 from conftest import command
-from crestacoll import harness, nethosts, schemas
+from crestacoll_tools import schemas
+from crestacoll_tools.bench import harness
+from crestacoll_tools.launch import nethosts
 
 pytestmark = pytest.mark.by_turns
 

@@ -9,11 +9,12 @@ import sys
 import pytest
 from click.testing import CliRunner
 from conftest import ROOT
+from crestacoll_tools import cli
+from crestacoll_tools.base.ui import Problem
+from crestacoll_tools.bench import benchjob, checkjob, jobnodes, overhead, verdicts
+from crestacoll_tools.builds import builds
+from crestacoll_tools.cli import info
 from spoilt import Spoilt
-
-from crestacoll import benchjob, builds, checkjob, cli, jobnodes, overhead, verdicts
-from crestacoll.cli import info
-from crestacoll.ui import Problem
 
 pytestmark = pytest.mark.by_turns
 
@@ -202,9 +203,9 @@ SLOW = {"rich", "numpy", "matplotlib", "jinja2", "jsonschema", "PIL"}
 IMPORTS = """
 import importlib, pkgutil, sys
 sys.path.insert(0, sys.argv[1])
-import crestacoll.cli
-for module in pkgutil.iter_modules(crestacoll.cli.__path__):
-    importlib.import_module(f"crestacoll.cli.{module.name}")
+import crestacoll_tools.cli
+for module in pkgutil.iter_modules(crestacoll_tools.cli.__path__):
+    importlib.import_module(f"crestacoll_tools.cli.{module.name}")
     print(module.name, *sys.modules)
 """
 

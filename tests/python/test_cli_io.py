@@ -6,7 +6,9 @@ import json
 
 import pytest
 import report_data
-from crestacoll import iorecords, ioplots, iosection, reportfiles, reportpage, schemas
+from crestacoll_tools import schemas
+from crestacoll_tools.profile import iorecords
+from crestacoll_tools.report import ioplots, iosection, reportfiles, reportpage
 
 pytestmark = pytest.mark.by_turns
 

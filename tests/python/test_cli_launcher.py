@@ -2,8 +2,7 @@
 """How `crestacoll run` extends the command lines of launchers, which need not be installed."""
 
 import pytest
-
-from crestacoll import launcher
+from crestacoll_tools.launch import launcher
 
 OURS = "/lib/ours.so"
 VARIABLES = {"LD_PRELOAD": OURS, "CRESTA_IMPL": "a=b,*=mpi"}

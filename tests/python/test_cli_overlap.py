@@ -7,7 +7,8 @@ import subprocess
 
 import pytest
 from conftest import command
-from crestacoll import nethosts, overlap
+from crestacoll_tools.bench import overlap
+from crestacoll_tools.launch import nethosts
 
 pytestmark = pytest.mark.by_turns
 

@@ -8,11 +8,12 @@ import os
 import subprocess
 
 import pytest
+from crestacoll_tools import schemas
+from crestacoll_tools.bench import benchjob
+from crestacoll_tools.builds import machine
+from crestacoll_tools.builds.builds import ROOT
+from crestacoll_tools.peers import draw, launches, mpis, page, series, speeds, table, verdicts
 from peers_rows import FLOOR, WRITTEN, record, result, row
-
-from crestacoll import benchjob, machine, schemas
-from crestacoll.builds import ROOT
-from crestacoll.peers import draw, launches, mpis, page, series, speeds, table, verdicts
 
 pytestmark = pytest.mark.by_turns
 

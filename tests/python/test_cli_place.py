@@ -7,9 +7,9 @@ import re
 import place_data
 import pytest
 from click.testing import CliRunner
-
-from crestacoll import cli
-from crestacoll.place import files, hosts
+from crestacoll_tools import cli
+from crestacoll_tools.launch import hosts
+from crestacoll_tools.place import files
 
 FILES = ["MPICH_RANK_ORDER", "README", "hydra-blocks", "hydra-hosts", "hydra-rankmap", "rankfile"]
 FILES += ["slurm-hosts"]

@@ -4,11 +4,11 @@
 import json
 
 import pytest
-from conftest import command
-
-from crestacoll import profiles, schemas
-from crestacoll._files import load_profile as api_load_profile
 import report_data
+from conftest import command
+from crestacoll._files import load_profile as api_load_profile
+from crestacoll_tools import schemas
+from crestacoll_tools.profile import profiles
 
 
 @pytest.fixture
@@ -179,13 +179,13 @@ def test_errors_name_files_as_they_are(tmp_path, crestacoll):
 
 def test_plots_take_names_as_they_are(tmp_path):
     """A $ is no formula, which may be one that cannot be read, and < no element."""
-    from crestacoll import plots
+    from crestacoll_tools.bench import benchplots
 
     record = {"mpi": "a$b", "collective": "bcast", "ranks": 2, "bytes": 8, "buffers": "hot"}
     record |= {"median_us": 1.0, "p10_us": 0.5, "p90_us": 2.0, "implementation": "$\\frac{$<b>"}
-    plots.save_bench([record], tmp_path / "plot.svg")
-    plots.save_bench([record], tmp_path / "plot.png")
-    assert "$\\frac{$&lt;b&gt;" in plots.bench_svg([record])
+    benchplots.save_bench([record], tmp_path / "plot.svg")
+    benchplots.save_bench([record], tmp_path / "plot.png")
+    assert "$\\frac{$&lt;b&gt;" in benchplots.bench_svg([record])
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 import report_data
 from click.testing import CliRunner
-from crestacoll import cli, compare, placenames, profiles, schemas
+from crestacoll_tools import cli, schemas
+from crestacoll_tools.profile import compare, placenames, profiles
 
 PLACES = 12  # in the program
 

@@ -13,8 +13,9 @@ from pathlib import Path
 import pytest
 import report_data
 from click.testing import CliRunner
-from crestacoll import cli, ui
-from crestacoll.formats import csv_table, markdown
+from crestacoll_tools import cli
+from crestacoll_tools.base.text import word
+from crestacoll_tools.formats import csv_table, markdown
 from markdown_it import MarkdownIt
 
 NAMES = [  # each is hard for one of the formats, or for all
@@ -174,9 +175,9 @@ def test_markdown_is_the_picture_and_the_most_expensive_lines(report, tmp_path):
     groups = [row for row in picture[1:] if not row[0].startswith("· ")]
     assert sum(float(row[2].split()[0]) for row in groups) == pytest.approx(100.0)
     assert groups[0][0] == "outside MPI" and len(groups) < len(picture) - 1
-    data, shown = profile(), {ui.word(name) for name in NAMES}
+    data, shown = profile(), {word(name) for name in NAMES}
     assert len(calls) - 1 == len(data["calls"]["list"])
-    assert {row[1] for row in calls} >= {ui.word(site_of(name)) for name in NAMES}
+    assert {row[1] for row in calls} >= {word(site_of(name)) for name in NAMES}
     assert {row[1] for row in collectives} >= {f"{name} (4)" for name in shown}
     assert "### `p.json`\n\n4 ranks, 16 s, Open MPI v4.1.4: 58.1 % of the time in MPI\n" in text
     (tmp_path / "p.json").write_text(json.dumps(data | {"records": data["records"] * 4}))
@@ -192,10 +193,10 @@ HARD = ["", "`", "|", "\\", "a\\|", "`|", "\r", "- x", "_x_", "&lt;"]
 def test_names_stay_what_they_are_in_markdown(name):
     """In a cell, and in a sentence."""
     page = rendered(f"| a | b |\n|---|---|\n| {markdown.code(name)} | c |\n")
-    assert page.tables[0][1] == [ui.word(name), "c"]
+    assert page.tables[0][1] == [word(name), "c"]
     assert page.kinds <= {"table", "thead", "tbody", "tr", "th", "td", "code"}
     html = MarkdownIt("commonmark").render(markdown.text(f"{name} on 2 nodes"))
-    assert unescape(html) == f"<p>{f'{ui.word(name)} on 2 nodes'.strip(' ')}</p>\n"
+    assert unescape(html) == f"<p>{f'{word(name)} on 2 nodes'.strip(' ')}</p>\n"
 
 
 def test_markdown_of_several_and_of_collectives_alone(report, tmp_path):

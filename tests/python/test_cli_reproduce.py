@@ -6,9 +6,8 @@ import re
 import subprocess
 
 import pytest
+from crestacoll_tools.builds.builds import clean_environment
 from spoilt import BYTES, RULES, spoilt
-
-from crestacoll.builds import clean_environment
 
 pytestmark = pytest.mark.by_turns
 

@@ -13,8 +13,11 @@ from pathlib import Path
 
 import pytest
 from conftest import ROOT
-
-from crestacoll import builds, cli, optional, profiles, supervise
+from crestacoll_tools import cli
+from crestacoll_tools.base import optional
+from crestacoll_tools.builds import builds
+from crestacoll_tools.launch import supervise
+from crestacoll_tools.profile import profiles
 
 PYTHON = sys.executable
 
@@ -40,8 +43,8 @@ def test_the_answer_is_the_same_and_the_profile_holds_the_calls(
 
 
 def test_it_starts_without_what_takes_long_to_load():
-    code = "import sys; sys.path[0] = sys.argv[1]; import crestacoll.cli.run; print(*sys.modules)"
-    words = [PYTHON, "-c", code, str(ROOT / "python")]
+    words = ["import sys", "sys.path[0] = sys.argv[1]", "import crestacoll_tools.cli.run"]
+    words = [PYTHON, "-c", "; ".join([*words, "print(*sys.modules)"]), str(ROOT / "python")]
     done = subprocess.run(words, capture_output=True, text=True, check=True)
     loaded = {name.partition(".")[0] for name in done.stdout.split()}
     assert not loaded & {"hashlib", "jsonschema", "matplotlib", "numpy", "rich"}

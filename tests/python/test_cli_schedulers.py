@@ -7,8 +7,7 @@ import os
 from pathlib import Path
 
 import pytest
-
-from crestacoll import profiles
+from crestacoll_tools.profile import profiles
 
 STANDIN = Path(__file__).parent / "standin_launcher.py"
 

@@ -5,8 +5,8 @@ import json
 
 import pytest
 from click.testing import CliRunner
-
-from crestacoll import builds, cli, schemas
+from crestacoll_tools import cli, schemas
+from crestacoll_tools.builds import builds
 
 MACHINE = {
     "schema": "crestacoll-machine-1",

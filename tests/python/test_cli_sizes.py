@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 import pytest
-
-from crestacoll.sizes import format_amount, format_class, format_size, parse_sizes
+from crestacoll_tools.base.sizes import format_amount, format_class, format_size, parse_sizes
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,9 @@ import subprocess
 import pytest
 from click.testing import CliRunner
 from conftest import giving_way
-
-from crestacoll import benchjob, builds, cli
+from crestacoll_tools import cli
+from crestacoll_tools.bench import benchjob
+from crestacoll_tools.builds import builds
 
 pytestmark = pytest.mark.by_turns
 

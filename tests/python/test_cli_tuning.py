@@ -4,8 +4,8 @@
 import json
 
 import pytest
-
-from crestacoll import builds, tuning
+from crestacoll_tools.builds import builds
+from crestacoll_tools.rules import tuning
 
 pytestmark = pytest.mark.by_turns
 

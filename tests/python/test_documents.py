@@ -3,19 +3,17 @@
 
 import os
 import re
-import shutil
 import subprocess
 import sys
-from pathlib import Path
 
 import click
 import documents
 import pytest
 from conftest import giving_way
+from crestacoll_tools.builds import builds
+from crestacoll_tools.cli import main as command_line
+from crestacoll_tools.rules import tuning
 from library_runs import AS_ROOT, ROOT
-
-from crestacoll import builds, tuning
-from crestacoll.cli import main as command_line
 
 sys.path.insert(0, str(ROOT / "tools"))
 

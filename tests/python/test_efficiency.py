@@ -9,8 +9,10 @@ import json
 
 import pytest
 import report_data
-from crestacoll import efficiency, mpitime, profiles, reportfiles, reportpage, schemas
-from crestacoll.formats import csv_table, markdown, prometheus
+from crestacoll_tools import schemas
+from crestacoll_tools.formats import csv_table, markdown, prometheus
+from crestacoll_tools.profile import efficiency, mpitime, profiles
+from crestacoll_tools.report import reportfiles, reportpage
 
 TRUE = {
     efficiency.PARALLEL: 0.5,

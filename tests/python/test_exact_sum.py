@@ -6,8 +6,7 @@ import subprocess
 from fractions import Fraction
 
 import pytest
-
-from crestacoll import builds
+from crestacoll_tools.builds import builds
 
 # digits of the significand, bits of the exponent field, bytes
 FORMATS = {"float": (24, 8, 4), "double": (53, 11, 8), "long": (64, 15, 10)}

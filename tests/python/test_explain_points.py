@@ -7,11 +7,13 @@ import json
 
 import pytest
 import report_data
-from crestacoll import explanation, points, schemas
-from crestacoll.points import Point, parse_point, parse_rule
-from crestacoll.racestats import Difference
-from crestacoll.tune import state
-from crestacoll.ui import Problem
+from crestacoll_tools import schemas
+from crestacoll_tools.base.ui import Problem
+from crestacoll_tools.explain import explanation
+from crestacoll_tools.race.racestats import Difference
+from crestacoll_tools.rules import points
+from crestacoll_tools.rules.points import Point, parse_point, parse_rule
+from crestacoll_tools.tune import state
 
 pytestmark = pytest.mark.by_turns
 

@@ -4,11 +4,10 @@
 import sys
 
 import pytest
+from crestacoll_tools.explore import arms
+from crestacoll_tools.explore.arms import Choice, Point
+from crestacoll_tools.peers import series
 from library_runs import ROOT
-
-from crestacoll.explore import arms
-from crestacoll.explore.arms import Choice, Point
-from crestacoll.peers import series
 
 sys.path.insert(0, str(ROOT / "api"))
 

@@ -4,12 +4,11 @@
 from types import SimpleNamespace
 
 import pytest
-
-from crestacoll import race
-from crestacoll.explore import blame, whole
-from crestacoll.explore.arms import Choice
-from crestacoll.turns import Turns
-from crestacoll.ui import Problem
+from crestacoll_tools.base.ui import Problem
+from crestacoll_tools.explore import blame, whole
+from crestacoll_tools.explore.arms import Choice
+from crestacoll_tools.race import race
+from crestacoll_tools.race.turns import Turns
 
 COMPETING = ["shm", "os"]
 CRASHED = SimpleNamespace(

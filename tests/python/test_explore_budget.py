@@ -4,16 +4,23 @@ says what it had no time for. Nothing is launched: a clock that only these progr
 """
 
 import json
-import os
 from types import SimpleNamespace
 
 import fake_racer
 import pytest
-
-from crestacoll import race
-from crestacoll.explore import bycalls, outcome, progress, reasons, runs, search, settle, state
-from crestacoll.explore import words
-from crestacoll.ui import Problem
+from crestacoll_tools.base.ui import Problem
+from crestacoll_tools.explore import (
+    bycalls,
+    outcome,
+    progress,
+    reasons,
+    runs,
+    search,
+    settle,
+    state,
+    words,
+)
+from crestacoll_tools.race import race
 
 MODELS = ("mpi", "nonblock", "persist", "p2p", "shm", "os")
 START, STEP = 0.5, 0.1

@@ -7,7 +7,7 @@ import sys
 CODE = """
 import sys
 from pathlib import Path
-from crestacoll.explore import given, runs
+from crestacoll_tools.explore import given, runs
 here = Path(sys.argv[1])
 given.MOST = int(sys.argv[2])
 code = "import sys; print(len(sys.stdin.read()))" if sys.argv[3] == "all" else "print(len(input()))"

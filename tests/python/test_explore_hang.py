@@ -2,9 +2,8 @@
 """Whether a run hangs: it does if no process goes on in its calls for some time."""
 
 import pytest
-
-from crestacoll.explore import hang
-from crestacoll.rollcall import records
+from crestacoll_tools.explore import hang
+from crestacoll_tools.rollcall import records
 
 WORLD = "comm=MPI_COMM_WORLD\tcomm_id=1.0\tcomm_size=2\tmembers=0-1"
 

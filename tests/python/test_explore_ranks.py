@@ -6,8 +6,8 @@ stand-ins for them.
 import json
 
 import pytest
-
-from crestacoll import builds, machine, schemas
+from crestacoll_tools import schemas
+from crestacoll_tools.builds import builds, machine
 
 pytestmark = pytest.mark.quiet
 

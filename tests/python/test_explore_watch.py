@@ -8,9 +8,8 @@ import sys
 import time
 
 import pytest
-
-from crestacoll import race
-from crestacoll.explore import progress, runs, watch
+from crestacoll_tools.explore import progress, runs, watch
+from crestacoll_tools.race import race
 
 START = {"event": "start", "arms": ["0:mpi", "1:shm"], "at_s": 0.1}
 ROUND = {"event": "round", "phase": "screen", "steps": 2, "order": [0, 1, 1, 0], "at_s": 0.2}
@@ -157,7 +156,7 @@ def test_every_run_reads_its_input_from_the_beginning(tmp_path):
 
 
 def test_what_the_progress_says():
-    from crestacoll.racestats import Difference
+    from crestacoll_tools.race.racestats import Difference
 
     sure = Difference(-0.187, -0.193, -0.181, -0.18, True, 40)
     unsure = Difference(-0.01, -0.05, 0.03, -0.01, True, 8)

@@ -4,9 +4,8 @@
 from types import SimpleNamespace
 
 import pytest
-
-from crestacoll.explore import hang, reasons, runs, whole, words
-from crestacoll.ui import Problem
+from crestacoll_tools.base.ui import Problem
+from crestacoll_tools.explore import hang, reasons, runs, whole, words
 
 
 class Search:

@@ -10,10 +10,12 @@ import numpy as np
 import pytest
 import report_data
 from conftest import ROOT
-
-from crestacoll import builds, explainshow, intervals, racestats, schemas
-from crestacoll.explore import arms, calldata, draw, outcome, page, progress, verdict, words
-from crestacoll.racestats import Difference
+from crestacoll_tools import schemas
+from crestacoll_tools.builds import builds
+from crestacoll_tools.explain import explainshow
+from crestacoll_tools.explore import arms, calldata, draw, outcome, page, progress, verdict, words
+from crestacoll_tools.race import intervals, racestats
+from crestacoll_tools.race.racestats import Difference
 
 sys.path.insert(0, str(ROOT / "tools"))
 

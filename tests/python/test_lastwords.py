@@ -2,10 +2,9 @@
 """The program's own last lines, apart from what launchers print around them."""
 
 import pytest
-
-from crestacoll import lastwords
-from crestacoll.explore import reasons, runs
-from crestacoll.ui import Problem
+from crestacoll_tools.base.ui import Problem
+from crestacoll_tools.explore import reasons, runs
+from crestacoll_tools.launch import lastwords
 
 pytestmark = pytest.mark.by_turns
 

@@ -10,8 +10,8 @@ import subprocess
 import time
 
 import pytest
-from crestacoll.autopsy import jobs, text
-from crestacoll.ui import Problem
+from crestacoll_tools.autopsy import jobs, text
+from crestacoll_tools.base.ui import Problem
 from library_runs import ROOT, TIMEOUT, each_build, good
 from test_library_hang import COMMAND, clean, job, preloaded, started
 

@@ -13,9 +13,10 @@ from pathlib import Path
 import api_runs
 import pytest
 from conftest import ROOT
-from crestacoll import efficiency, mpitime, profiles, schemas, sites
-from crestacoll.autopsy import jobs, text
-from crestacoll.rollcall import listen
+from crestacoll_tools import schemas
+from crestacoll_tools.autopsy import jobs, text
+from crestacoll_tools.profile import efficiency, mpitime, profiles, sites
+from crestacoll_tools.rollcall import listen
 from library_runs import AS_ROOT, cached, each_build, good, run
 
 TABLE = ROOT / "api" / "mpi_calls.def"

@@ -18,9 +18,9 @@ from pathlib import Path
 
 import pytest
 from conftest import giving_way
-from crestacoll.explore import reasons
-from crestacoll.rollcall import listen
-from crestacoll.ui import NOT_LOADED
+from crestacoll_tools.base.ui import NOT_LOADED
+from crestacoll_tools.explore import reasons
+from crestacoll_tools.rollcall import listen
 from library_runs import AS_ROOT, ROOT, TIMEOUT, cached, each_build, family_of, good, messages, run
 
 pytestmark = [each_build, pytest.mark.by_turns]

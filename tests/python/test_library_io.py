@@ -13,7 +13,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from crestacoll import iorecords
+from crestacoll_tools.profile import iorecords
 from library_runs import (
     AS_ROOT,
     ROOT,

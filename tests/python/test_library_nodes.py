@@ -2,7 +2,7 @@
 """Ranks on several nodes, which CRESTA_NODES imposes on those of this machine."""
 
 import pytest
-from crestacoll import profiles
+from crestacoll_tools.profile import profiles
 from library_runs import each_build, good, implementations, messages, profiled, run
 
 pytestmark = each_build

@@ -5,9 +5,8 @@ import json
 import subprocess
 
 import pytest
+from crestacoll_tools.builds.builds import Build
 from library_runs import each_build, good, profiled, run
-
-from crestacoll.builds import Build
 
 
 def mpi_of(build):

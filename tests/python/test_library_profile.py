@@ -6,7 +6,7 @@ import os
 import sys
 
 import pytest
-from crestacoll import profiles
+from crestacoll_tools.profile import profiles
 from library_runs import ROOT, each_build, good, profiled, run
 
 sys.path.insert(0, str(ROOT / "tools"))

@@ -5,9 +5,8 @@ import subprocess
 import sys
 
 import pytest
-
-from crestacoll import machine
-from crestacoll.explore import words
+from crestacoll_tools.builds import machine
+from crestacoll_tools.explore import words
 
 
 @pytest.mark.quiet

@@ -8,7 +8,9 @@ import sys
 
 import pytest
 import report_data
-from crestacoll import mpitime, profiles, reportfiles, reportpage, schemas, sites
+from crestacoll_tools import schemas
+from crestacoll_tools.profile import mpitime, profiles, sites
+from crestacoll_tools.report import reportfiles, reportpage
 
 
 def profile(change=None):

@@ -7,8 +7,9 @@ import sys
 from pathlib import Path
 
 import pytest
-
-from crestacoll import builds, nethosts, segments, ui
+from crestacoll_tools.base import ui
+from crestacoll_tools.builds import builds
+from crestacoll_tools.launch import nethosts, segments
 
 BYTES = 4 << 20
 TAKE = """

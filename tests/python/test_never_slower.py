@@ -9,9 +9,8 @@ import sys
 
 import pytest
 from conftest import ROOT
-
-from crestacoll import benchjob
-from crestacoll.ui import Problem
+from crestacoll_tools.base.ui import Problem
+from crestacoll_tools.bench import benchjob
 
 pytestmark = pytest.mark.by_turns
 

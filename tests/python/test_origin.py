@@ -6,8 +6,8 @@ import os
 
 import pytest
 import report_data
-
-from crestacoll import origin, profiles, schemas
+from crestacoll_tools import schemas
+from crestacoll_tools.profile import origin, profiles
 
 
 def written(path, of):

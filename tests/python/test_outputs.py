@@ -10,11 +10,13 @@ import subprocess
 import click
 import pytest
 from click.testing import CliRunner
-
-from crestacoll import cli, optional, outputs, runfiles
-from crestacoll.cli import bench, info, report, reproduce, run
-from crestacoll.place import files, hosts as hosts_of
-from crestacoll.ui import Problem
+from crestacoll_tools import cli
+from crestacoll_tools.base import optional, outputs
+from crestacoll_tools.base.ui import Problem
+from crestacoll_tools.cli import bench, info, report, reproduce, run
+from crestacoll_tools.launch import hosts as hosts_of
+from crestacoll_tools.place import files
+from crestacoll_tools.profile import runfiles
 
 pytestmark = pytest.mark.by_turns
 

@@ -2,9 +2,8 @@
 """What crestacoll is to reach beside other MPIs, judged from made-up rows."""
 
 import pytest
+from crestacoll_tools.peers import verdicts
 from peers_rows import FLOOR, WRITTEN, again, row
-
-from crestacoll.peers import verdicts
 
 
 @pytest.mark.parametrize(

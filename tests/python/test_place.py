@@ -8,12 +8,13 @@ from pathlib import Path
 import numpy as np
 import place_data
 import pytest
-
-from crestacoll import profiles, schemas
-from crestacoll.place import hosts, outcome, traffic
-from crestacoll.place.partition import Job
-from crestacoll.place.search import best
-from crestacoll.ui import Problem
+from crestacoll_tools import schemas
+from crestacoll_tools.base.ui import Problem
+from crestacoll_tools.launch import hosts
+from crestacoll_tools.place import outcome, traffic
+from crestacoll_tools.place.partition import Job
+from crestacoll_tools.place.search import best
+from crestacoll_tools.profile import profiles
 
 
 def placed(data, sizes):

@@ -2,9 +2,8 @@
 """What runs print, compared word by word; what varies between plain runs says nothing."""
 
 import pytest
-
-from crestacoll import printed
-from crestacoll.explore import words
+from crestacoll_tools.explore import words
+from crestacoll_tools.race import printed
 
 
 def compare(found, *plains, tolerance=0.0):

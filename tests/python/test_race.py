@@ -4,8 +4,7 @@
 import json
 
 import pytest
-
-from crestacoll import race
+from crestacoll_tools.race import race
 
 ARMS = (race.Arm("mpi", "*=mpi"), race.Arm("shm", "alltoall[0-64](2)@my row=shm,*=mpi", 3))
 START = {"event": "start", "arms": ["mpi", "shm"], "at_s": 0.8, "ranks": 2}

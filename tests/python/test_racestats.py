@@ -6,8 +6,7 @@ import math
 
 import numpy as np
 import pytest
-
-from crestacoll import racestats
+from crestacoll_tools.race import racestats
 
 # Two-sided 95 % and 99 % of any table.
 T_TABLE = [

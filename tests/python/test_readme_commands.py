@@ -13,11 +13,11 @@ import time
 
 import pytest
 from conftest import ROOT, giving_way
+from crestacoll_tools.builds import builds
+from crestacoll_tools.rules import tuning
 from library_runs import AS_ROOT
 from spoilt import RULES, Spoilt
 from test_cli_simulate import MACHINE
-
-from crestacoll import builds, tuning
 
 ROWS = [line for line in (ROOT / "README.md").read_text(encoding="utf-8").splitlines()
         if line.startswith("| ") and "`bin/crestacoll" in line]

@@ -12,8 +12,11 @@ import numpy as np
 import pytest
 import report_data
 from conftest import command
-from crestacoll import demo, demopage, plots, reportfiles, reportpage, schemas
-from crestacoll.explore import page as explore_page
+from crestacoll_tools import schemas
+from crestacoll_tools.demo import demo, demopage
+from crestacoll_tools.explore import page as explore_page
+from crestacoll_tools.pages import plots
+from crestacoll_tools.report import reportfiles, reportpage
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 

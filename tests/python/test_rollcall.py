@@ -12,9 +12,17 @@ import sys
 import time
 
 import pytest
-
-from crestacoll import launcher
-from crestacoll.rollcall import listen, proof, reach, records, sockets, summary, verdict, words
+from crestacoll_tools.launch import launcher
+from crestacoll_tools.rollcall import (
+    listen,
+    proof,
+    reach,
+    records,
+    sockets,
+    summary,
+    verdict,
+    words,
+)
 
 WORLD = "comm=MPI_COMM_WORLD\tcomm_id=1.0\tmembers=0-3\tcomm_size=4"
 

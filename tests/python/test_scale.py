@@ -7,8 +7,7 @@ import sys
 
 import pytest
 from conftest import ROOT
-
-from crestacoll.simulate import jobs, machines, show
+from crestacoll_tools.simulate import jobs, machines, show
 
 pytestmark = pytest.mark.by_turns
 

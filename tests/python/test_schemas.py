@@ -8,7 +8,7 @@ import jsonschema
 import pytest
 import report_data
 from click.testing import CliRunner
-from crestacoll import cli, schemas
+from crestacoll_tools import cli, schemas
 
 NAMES = sorted(p.name.removesuffix(".schema.json") for p in
                Path(schemas.__file__).parent.glob("*.schema.json"))

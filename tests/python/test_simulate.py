@@ -7,11 +7,10 @@ import itertools
 
 import pytest
 import slow_simulator
-
-from crestacoll import builds
-from crestacoll.cli import explain
-from crestacoll.simulate import jobs
-from crestacoll.ui import Problem
+from crestacoll_tools.base.ui import Problem
+from crestacoll_tools.builds import builds
+from crestacoll_tools.cli import explain
+from crestacoll_tools.simulate import jobs
 
 MASK = (1 << 64) - 1
 

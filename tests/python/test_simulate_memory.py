@@ -8,10 +8,9 @@ from collections import Counter
 import pytest
 import slow_simulator
 import test_simulate
+from crestacoll_tools.cli import explain
+from crestacoll_tools.simulate import jobs
 from test_simulate import MACHINE, find_build  # noqa: F401, the fixture `built`
-
-from crestacoll.cli import explain
-from crestacoll.simulate import jobs
 
 
 def answer(build, job, records=None, limits=jobs.Limits()):

@@ -7,11 +7,12 @@ import place_data
 import pytest
 import report_data
 from click.testing import CliRunner
+from crestacoll_tools import cli
+from crestacoll_tools.builds import builds
+from crestacoll_tools.profile import profiles
+from crestacoll_tools.simulate import jobs, replay, sweep
+from crestacoll_tools.simulate.shapes import Shape
 from library_runs import AS_ROOT
-
-from crestacoll import builds, cli, profiles
-from crestacoll.simulate import jobs, replay, sweep
-from crestacoll.simulate.shapes import Shape
 
 pytestmark = pytest.mark.by_turns
 

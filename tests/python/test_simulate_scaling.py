@@ -3,10 +3,9 @@
 
 import place_data
 import pytest
-
-from crestacoll.simulate import shapes, workload
-from crestacoll.simulate.shapes import Shape
-from crestacoll.ui import Problem
+from crestacoll_tools.base.ui import Problem
+from crestacoll_tools.simulate import shapes, workload
+from crestacoll_tools.simulate.shapes import Shape
 
 
 def test_directions_of_a_grid_grow_alike():

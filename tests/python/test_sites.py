@@ -2,8 +2,7 @@
 """Names of the places of calls, by what the symbols of compilers are."""
 
 import pytest
-
-from crestacoll import sites
+from crestacoll_tools.profile import sites
 
 SYMBOLS = [
     ("main", "main"),

@@ -11,10 +11,9 @@ import xml.etree.ElementTree as xml
 
 import pytest
 from conftest import ROOT
-
-from crestacoll import builds
-from crestacoll.simulate import jobs, smpi, sweep
-from crestacoll.ui import Problem
+from crestacoll_tools.base.ui import Problem
+from crestacoll_tools.builds import builds
+from crestacoll_tools.simulate import jobs, smpi, sweep
 
 sys.path.insert(0, str(ROOT / "tools"))
 tool = importlib.import_module("smpi_compare")

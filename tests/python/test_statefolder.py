@@ -5,13 +5,12 @@ import subprocess
 import sys
 
 import pytest
-
-from crestacoll import statefolder
-from crestacoll.ui import Problem
+from crestacoll_tools.base import statefolder
+from crestacoll_tools.base.ui import Problem
 
 HOLDER = """
 import sys, time
-from crestacoll.explore import state
+from crestacoll_tools.explore import state
 held = state.new(sys.argv[1], ["a"], {})
 print("there", flush=True)
 time.sleep(600)

@@ -4,13 +4,14 @@
 import json
 
 import pytest
-from fake_tuning import LIBRARY, FakeBuild, FakeJobs, new_state, tune
+from crestacoll_tools.base.ui import Problem
+from crestacoll_tools.builds import builds
+from crestacoll_tools.explore.runs import Interrupted
+from crestacoll_tools.race import racestats
+from crestacoll_tools.rules import tuning
+from crestacoll_tools.tune import grid, measure, rules, state as states, words
+from fake_tuning import LIBRARY, FakeJobs, new_state, tune
 
-from crestacoll import builds, racestats, tuning
-from crestacoll.explore.progress import Lines
-from crestacoll.explore.runs import Interrupted
-from crestacoll.tune import grid, measure, rules, search, state as states, words
-from crestacoll.ui import Problem
 
 def cell(size, name=None, trimmed=-0.2, high=-0.1):
     proof = racestats.Difference(trimmed, -0.3, high, trimmed, True, 40).as_dict()

@@ -7,11 +7,19 @@ import json
 import random
 
 import pytest
-
-from crestacoll import benchjob, racestats, tuning
-from crestacoll.explore.progress import Lines
-from crestacoll.tune import export, measure, native, native_file, native_search, state as states
-from crestacoll.ui import Problem
+from crestacoll_tools.base.ui import Problem
+from crestacoll_tools.bench import benchjob
+from crestacoll_tools.explore.progress import Lines
+from crestacoll_tools.race import racestats
+from crestacoll_tools.rules import tuning
+from crestacoll_tools.tune import (
+    export,
+    measure,
+    native,
+    native_file,
+    native_search,
+    state as states,
+)
 
 INFO = """\
 mca:coll:tuned:param:coll_tuned_allreduce_algorithm:enumerator:value:0:ignore

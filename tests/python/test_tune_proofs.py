@@ -2,11 +2,10 @@
 """`crestacoll tune`: the proofs of a rule, later ones and those at other speeds of the machine."""
 
 import pytest
+from crestacoll_tools.base.ui import Problem
+from crestacoll_tools.tune import measure, search, state as states, words
+from crestacoll_tools.tune.speeds import Speeds
 from fake_tuning import FakeJobs, new_state, tune
-
-from crestacoll.tune import measure, search, state as states, words
-from crestacoll.tune.speeds import Speeds
-from crestacoll.ui import Problem
 
 
 class Later(FakeJobs):

@@ -6,10 +6,11 @@ import json
 import os
 
 import pytest
-
-from crestacoll import builds, machine, schemas, tuning
-from crestacoll.ui import Problem
-from crestacoll.wildcards import common
+from crestacoll_tools import schemas
+from crestacoll_tools.base.ui import Problem
+from crestacoll_tools.base.wildcards import common
+from crestacoll_tools.builds import builds, machine
+from crestacoll_tools.rules import tuning
 
 pytestmark = pytest.mark.by_turns
 

@@ -5,7 +5,8 @@ import re
 import subprocess
 
 import pytest
-from crestacoll import benchjob, builds
+from crestacoll_tools.bench import benchjob
+from crestacoll_tools.builds import builds
 
 pytestmark = pytest.mark.by_turns
 

@@ -4,9 +4,8 @@
 import json
 
 import pytest
-
-from crestacoll import turns
-from crestacoll.race import Arm, Race
+from crestacoll_tools.race import turns
+from crestacoll_tools.race.race import Arm, Race
 
 PLACE = {"collective": "alltoall", "bytes_min": 64, "processes": 2}
 ROW = ("alltoall", 64, 2)

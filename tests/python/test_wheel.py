@@ -90,8 +90,8 @@ def test_needs_no_mpi_and_no_fortran():
 
 
 def test_has_the_files_that_are_no_programs():
-    have = packages_of(environment()) / "crestacoll"
-    source = ROOT / "python" / "crestacoll"
+    have = packages_of(environment()) / "crestacoll_tools"
+    source = ROOT / "python" / "crestacoll_tools"
     for kind in ("*.json", "*.j2"):
         wanted = {p.relative_to(source) for p in source.rglob(kind)}
         assert wanted and wanted == {p.relative_to(have) for p in have.rglob(kind)}

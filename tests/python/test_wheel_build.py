@@ -6,8 +6,7 @@ import shutil
 import subprocess
 
 import pytest
-
-from crestacoll import builds
+from crestacoll_tools.builds import builds
 
 ROOT = builds.ROOT
 

@@ -18,8 +18,7 @@ import uuid
 from pathlib import Path
 
 import pytest
-
-from crestacoll import builds
+from crestacoll_tools.builds import builds
 
 ROOT = builds.ROOT
 INTERFACES = {"openmpi": "openmpi-4", "mpich": "mpich-4"}  # Debian's

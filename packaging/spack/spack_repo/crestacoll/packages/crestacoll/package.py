@@ -14,7 +14,7 @@ import sys
 
 sys.path[0] = "{folder}"
 
-from crestacoll.cli import main
+from crestacoll_tools.cli import main
 
 main(prog_name="crestacoll")
 """

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The benchmarks and checks of the library: started, read, shown."""

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Which builds of crestacoll there are, for which MPIs, and on which machine."""

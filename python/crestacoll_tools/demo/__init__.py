@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`crestacoll demo`: explorations of one program on several MPIs and hosts."""
