@@ -9,7 +9,7 @@ import struct
 import time
 
 import pytest
-from crestacoll_tools.autopsy import box, jobs, text
+from crestacoll_tools.autopsy import box, jobs, still, text
 from crestacoll_tools.base.ui import Problem
 
 AREA, LAST_AT, ENTRIES_AT, NOTES = 1 << 16, 256, 256 + 1024 * 32, 1 << 14
@@ -26,13 +26,14 @@ def made(path, rank, ranks=2, inside=0, site=PLAIN, calls=1, **head):
     """
     told = {"magic": box.MAGIC, "version": 1, "spawned": 0, "one": 1, "first_s": 100.0} | head
     told.setdefault("host", socket.gethostname())
+    noted = told.get("notes", NOTED)
     data = bytearray(4096 + NOTES + AREA)
     box.HEAD.pack_into(
         data, 0, told["magic"], told["version"], 4711 + rank, rank, ranks, told["spawned"],
-        told["one"], 4096, len(NOTED), 4096 + NOTES, AREA, LAST_AT, 0, 10_000, 7.0, 17.0,
+        told["one"], 4096, len(noted), 4096 + NOTES, AREA, LAST_AT, 0, 10_000, 7.0, 17.0,
         told["first_s"], told["host"].encode(),
     )  # fmt: skip
-    data[4096 : 4096 + len(NOTED)] = NOTED.encode()
+    data[4096 : 4096 + len(noted)] = noted.encode()
     at = 4096 + NOTES
     box.THREAD.pack_into(data, at, 1, ENTRIES_AT, 256, calls, inside, site, 1000 * calls)
     for k in range(calls):
@@ -248,3 +249,47 @@ def test_the_layout_is_that_of_the_library():
     """The sizes of the structures in src/calls/box.h."""
     sizes = [s.size for s in (box.HEAD, box.THREAD, box.CALL, box.ENTRY)]
     assert sizes == [176, 56, 32, 48] and struct.calcsize("=d") == 8
+
+
+def host_box(folder, number):
+    """Where a process of this host has its box."""
+    return folder / f"{socket.gethostname()}.{4711 + number}.0"
+
+
+def test_progress(tmp_path):
+    """How many calls have ended, and whether one lasts; what is no box is left out, and what is of
+    another host.
+    """
+    path = made(host_box(tmp_path, 0), 0, inside=1, calls=3)
+    made(host_box(tmp_path, 1), 1, calls=2)
+    host_box(tmp_path, 2).write_text("no box")
+    made(tmp_path / "node7.1.0", 3)
+    told = {host_box(tmp_path, 0).name: (3, True), host_box(tmp_path, 1).name: (2, False)}
+    assert still.progress(tmp_path) == told
+    made(path, 0, inside=2, calls=4)
+    assert still.progress(tmp_path)[path.name] == (4, True)
+
+
+@pytest.mark.parametrize("inside, ahead", [(1, ""), (0, ""), (1, "/opt/libtool.so")])
+def test_a_job_stands_still(tmp_path, monkeypatch, capsys, inside, ahead):
+    """It is said once where a process is in a call, and where all calls are seen."""
+    monkeypatch.setattr(still, "LIMIT_S", 0.2)
+    path = made(host_box(tmp_path, 0), 0, ranks=3, inside=inside)
+    if ahead:
+        made(path, 0, ranks=3, inside=inside, notes=f"{NOTED}ahead {ahead}\n")
+        assert box.read(path).ahead == ahead
+    watch = still.Still(tmp_path)
+    watch.started(None)
+    if inside:
+        watch.thread.join(60)
+        assert not watch.thread.is_alive()
+    else:
+        time.sleep(0.5)
+    watch.close()
+    said = capsys.readouterr().err.splitlines()
+    if ahead or not inside:
+        assert said == []
+        return
+    assert said[0].startswith("crestacoll: no rank on this host has come out of a call of the MPI")
+    assert said[1].startswith("    rank 0: in MPI_Barrier, at solver+0x1345, for ")
+    assert said[2:] == ["    1-2: no record here: perhaps on another host"]

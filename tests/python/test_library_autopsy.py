@@ -7,6 +7,7 @@ import os
 import re
 import signal
 import subprocess
+import sys
 import time
 
 import pytest
@@ -131,6 +132,33 @@ def test_a_job_that_is_killed(build, tmp_path):
     assert data["exit_code"] != 0 and data["command"] == [str(word) for word in words]
     assert [p["place"] for p in data["processes"][:2]] == [created] * 2
     assert data["processes"][2]["calls"][-1]["call"] == "MPI_Barrier"
+
+
+# `crestacoll run`, whose patience is short.
+IMPATIENT = [
+    sys.executable,
+    "-c",
+    "from crestacoll_tools import cli; from crestacoll_tools.autopsy import still;"
+    " still.LIMIT_S = 2; cli.main()",
+    "run",
+]
+
+
+def test_a_job_that_stands_still(build, tmp_path):
+    """`run` says so by itself, and the job goes on."""
+    words = job(build, "hangs_plain", "window", ranks=3)
+    path = str(ROOT / "python")
+    created = f"in MPI_Win_create, at hangs.c:{line('MPI_Win_create', 'window')} window"
+    command = [*IMPATIENT, "--profile", "p.json", "--", *words]
+    with started(command, tmp_path, PYTHONPATH=path) as process:
+        until_there(until_begun(tmp_path), (created, created, "computing"))
+        said = process.stderr.readline()
+        while "no rank on this host has come out" not in said:
+            assert said, "it said nothing"
+            said = process.stderr.readline()
+        assert f"ranks 0-1: {created}, for " in process.stderr.readline()
+        assert "rank 2: computing, in no call" in process.stderr.readline()
+        assert process.poll() is None
 
 
 def test_a_good_job_leaves_nothing(build, tmp_path):

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Reads the black box of a process, as src/calls/box.h describes it."""
 
+import os
 import struct
 from bisect import bisect_right
 from dataclasses import dataclass, field
@@ -135,6 +136,24 @@ def read_data(path, data):
     times = [call.end or call.start for t in found.threads for call in (t.now, t.before) if call]
     found.seen = max([found.seen, *times])
     return found
+
+
+def progress(path):
+    """(calls that its threads have ended, whether one of them is in a call) of a process that may
+    run; a ValueError if the file is no box.
+    """
+    with open(path, "rb") as file:
+        head = file.read(HEAD.size)
+        if len(head) < HEAD.size or not head.startswith(MAGIC):
+            raise ValueError(path)
+        areas_at, area_bytes = HEAD.unpack(head)[9:11]
+        size = file.seek(0, os.SEEK_END)
+        calls, is_inside = 0, False
+        for at in range(areas_at, size - THREAD.size, area_bytes):
+            file.seek(at)
+            _, _, _, ended, inside, _, _ = THREAD.unpack(file.read(THREAD.size))
+            calls, is_inside = calls + ended, is_inside or inside > 0
+    return calls, is_inside
 
 
 @dataclass

@@ -109,24 +109,47 @@ def ranks_of(boxes):
     return ", ".join(parts)
 
 
-def lines(job):
-    """Where each process was: lines for people."""
-    names, places = names_of(job), {}
+def missing_of(job):
+    """The ranks that have no box here."""
+    return sorted(set(range(job.ranks)) - {b.rank for b in job.boxes if not b.spawned})
+
+
+def lines_of_places(job):
+    """A line for each place in which processes are."""
+    names, places, told = names_of(job), {}, []
     for box in job.boxes:
         places.setdefault(where(names, box), []).append(box)
-    missing = sorted(set(range(job.ranks)) - {b.rank for b in job.boxes if not b.spawned})
-    least = "at least " if missing else ""
-    of = f"{least}{len(job.boxes)} of {counted(max(job.ranks, len(job.boxes)), 'rank')}"
-    told = [
-        f"crestacoll: the job runs; {of}:" if job.runs else
-        f"crestacoll: {of} did not come to the end of MPI_Finalize; where they were:"
-    ]  # fmt: skip
     ordered = sorted(places.items(), key=lambda item: -len(item[1]))
     for place, boxes in ordered[:SHOWN]:
         times = span([since(job, b) for b in boxes], all(map(job.is_known, boxes)))
         told.append(f"    {ranks_of(boxes)}: {place}{times}")
     if len(ordered) > SHOWN:
         told.append(f"    and {len(ordered) - SHOWN} other places")
+    return told
+
+
+def still(job, span_s):
+    """For a job that runs, of which no process has come out of a call for so many seconds."""
+    told = [
+        f"crestacoll: no rank on this host has come out of a call of the MPI for {span_s:.0f} s;"
+        " the job goes on. Where they are:",
+        *lines_of_places(job),
+    ]
+    if missing := missing_of(job):
+        told.append(f"    {words.ranges(missing)}: no record here: perhaps on another host")
+    return visible("\n".join(told)).split("\n")
+
+
+def lines(job):
+    """Where each process was: lines for people."""
+    missing = missing_of(job)
+    least = "at least " if missing else ""
+    of = f"{least}{len(job.boxes)} of {counted(max(job.ranks, len(job.boxes)), 'rank')}"
+    told = [
+        f"crestacoll: the job runs; {of}:" if job.runs else
+        f"crestacoll: {of} did not come to the end of MPI_Finalize; where they were:",
+        *lines_of_places(job),
+    ]  # fmt: skip
     aborted = [b for b in job.boxes if called_abort(b)]
     if aborted:
         told.append(f"crestacoll: {ranks_of(aborted)} called MPI_Abort, which ends the job")
