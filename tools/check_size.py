@@ -123,7 +123,7 @@ LIMITS = {
     "#if by MPI elsewhere": (0, 0),
     "lines of design.md": (600, 600),
     "lines of methods.md": (440, 300),
-    "lines of users' pages": (3_029, 3_000),
+    "lines of users' pages": (3_053, 3_000),
     "lines of neighbours' pages": (507, 450),
 }
 
