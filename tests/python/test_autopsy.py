@@ -2,14 +2,18 @@
 """Black boxes that a program has made: what is read from them, and which are kept."""
 
 import dataclasses
+import json
 import os
+import re
 import shutil
+import signal
 import socket
 import struct
+import subprocess
 import time
 
 import pytest
-from crestacoll_tools.autopsy import box, jobs, still, text
+from crestacoll_tools.autopsy import box, ends, jobs, text, watch
 from crestacoll_tools.base.ui import Problem
 
 AREA, LAST_AT, ENTRIES_AT, NOTES = 1 << 16, 256, 256 + 1024 * 32, 1 << 14
@@ -25,11 +29,11 @@ def made(path, rank, ranks=2, inside=0, site=PLAIN, calls=1, **head):
     1 ms. `inside`: the number of the function that it is in, since the last one ended, from 1 on.
     """
     told = {"magic": box.MAGIC, "version": 1, "spawned": 0, "one": 1, "first_s": 100.0} | head
-    told.setdefault("host", socket.gethostname())
+    told = {"host": socket.gethostname(), "pid": 4711 + rank} | told
     noted = told.get("notes", NOTED)
     data = bytearray(4096 + NOTES + AREA)
     box.HEAD.pack_into(
-        data, 0, told["magic"], told["version"], 4711 + rank, rank, ranks, told["spawned"],
+        data, 0, told["magic"], told["version"], told["pid"], rank, ranks, told["spawned"],
         told["one"], 4096, len(noted), 4096 + NOTES, AREA, LAST_AT, 0, 10_000, 7.0, 17.0,
         told["first_s"], told["host"].encode(),
     )  # fmt: skip
@@ -112,7 +116,8 @@ def test_a_job_that_runs(tmp_path, monkeypatch):
     assert said[0] == "crestacoll: the job runs; 1 of 1 rank:", said
     assert jobs.of_processes({os.getpid(), 1}).folder.name == "runs"
     assert jobs.of_processes({1}) is None
-    ended = jobs.end(tmp_path / "runs", ["./app"], 143)  # its rank is still on its way out
+    # Its rank is still on its way out.
+    ended = jobs.end(tmp_path / "runs", ["./app"], 143, ends.Ends())
     assert "1 of 1 rank did not come to the end" in text.lines(ended)[0]
     monkeypatch.setattr(jobs, "has_watchdog", lambda pid: True)
     assert jobs.of_processes({os.getpid()}) is None  # a roll-call will tell
@@ -197,7 +202,7 @@ def test_three_jobs_are_kept(root, tmp_path, monkeypatch):
         made(root / name / "node7.9999990.0", 0, 1, inside=1)
         before = text.lines(jobs.read(root / name))
         time.sleep(0.02)  # their order is that of the file system's time stamps
-        assert jobs.end(root / name, ["./app"], 137).command == ["./app"]
+        assert jobs.end(root / name, ["./app"], 137, ends.Ends()).command == ["./app"]
         assert text.lines(jobs.read(tmp_path / "store" / name))[1].partition(", for")[0] == (
             before[1].partition(", for")[0]
         )
@@ -234,12 +239,12 @@ def test_a_folder_of_others(tmp_path, monkeypatch):
     made(tmp_path / "open" / "job" / "node7.9999990.0", 0, 1)
     (tmp_path / "else").write_text("mine")
     (tmp_path / "open" / "job" / "job.json").symlink_to(tmp_path / "else")
-    assert jobs.end(tmp_path / "open" / "job", ["./app"], 1).code == 1
+    assert jobs.end(tmp_path / "open" / "job", ["./app"], 1, ends.Ends()).code == 1
     assert (tmp_path / "else").read_text() == "mine"
     made(tmp_path / "open" / "job" / "node7.0.0", 0, 1)
     (tmp_path / "open").chmod(0o777)
     assert jobs.setting({}) == {} and len(jobs.folders()) == 1  # that in the store
-    assert jobs.end(tmp_path / "open" / "job", ["./app"], 1) is None
+    assert jobs.end(tmp_path / "open" / "job", ["./app"], 1, ends.Ends()) is None
     shutil.rmtree(tmp_path / "store")
     with pytest.raises(Problem, match="no job left a black box"):
         jobs.newest()
@@ -265,27 +270,24 @@ def test_progress(tmp_path):
     host_box(tmp_path, 2).write_text("no box")
     made(tmp_path / "node7.1.0", 3)
     told = {host_box(tmp_path, 0).name: (3, True), host_box(tmp_path, 1).name: (2, False)}
-    assert still.progress(tmp_path) == told
+    assert watch.progress(tmp_path) == told
     made(path, 0, inside=2, calls=4)
-    assert still.progress(tmp_path)[path.name] == (4, True)
+    assert watch.progress(tmp_path)[path.name] == (4, True)
 
 
 @pytest.mark.parametrize("inside, ahead", [(1, ""), (0, ""), (1, "/opt/libtool.so")])
 def test_a_job_stands_still(tmp_path, monkeypatch, capsys, inside, ahead):
     """It is said once where a process is in a call, and where all calls are seen."""
-    monkeypatch.setattr(still, "LIMIT_S", 0.2)
+    monkeypatch.setattr(watch, "LIMIT_S", 0.2)
     path = made(host_box(tmp_path, 0), 0, ranks=3, inside=inside)
     if ahead:
         made(path, 0, ranks=3, inside=inside, notes=f"{NOTED}ahead {ahead}\n")
         assert box.read(path).ahead == ahead
-    watch = still.Still(tmp_path)
-    watch.started(None)
-    if inside:
-        watch.thread.join(60)
-        assert not watch.thread.is_alive()
-    else:
-        time.sleep(0.5)
-    watch.close()
+    seen = watch.start({"CRESTA_BLACKBOX": tmp_path}, says_still=True)
+    until = time.monotonic() + (60 if inside else 0.5)
+    while seen.says_still and time.monotonic() < until:
+        time.sleep(0.05)
+    seen.close()
     said = capsys.readouterr().err.splitlines()
     if ahead or not inside:
         assert said == []
@@ -293,3 +295,47 @@ def test_a_job_stands_still(tmp_path, monkeypatch, capsys, inside, ahead):
     assert said[0].startswith("crestacoll: no rank on this host has come out of a call of the MPI")
     assert said[1].startswith("    rank 0: in MPI_Barrier, at solver+0x1345, for ")
     assert said[2:] == ["    1-2: no record here: perhaps on another host"]
+
+
+def waited(process, signal_number=None):
+    if signal_number:
+        process.send_signal(signal_number)
+    process.wait(60)
+
+
+def test_how_processes_end(tmp_path):
+    """In which order, and by what, where the system tells; a job that has moved still says so."""
+    programs = [["sleep", "60"], ["sleep", "60"], ["sh", "-c", "read line; exit 3"]]
+    processes = [subprocess.Popen(words, stdin=subprocess.PIPE) for words in programs]
+    folder = tmp_path / "runs" / "job"
+    for rank, process in enumerate(processes):
+        path = folder / f"{socket.gethostname()}.{process.pid}.0"
+        made(path, rank, 3, inside=1, pid=process.pid)
+    seen = watch.start({"CRESTA_BLACKBOX": folder}, says_still=False)
+    until = time.monotonic() + 60
+    while len(seen.open) < 3 and time.monotonic() < until:
+        time.sleep(0.05)
+    waited(processes[1], signal.SIGKILL)
+    while not seen.ended and time.monotonic() < until:
+        time.sleep(0.05)
+    waited(processes[0], signal.SIGTERM)
+    processes[2].stdin.write(b"\n")
+    processes[2].stdin.close()
+    waited(processes[2])
+    while sum(len(pids) for _, _, pids in seen.ended) < 3 and time.monotonic() < until:
+        time.sleep(0.05)
+    found = seen.close()
+    how = [found.found[process.pid].how for process in processes]
+    assert found.found[processes[1].pid].order == 0 < found.found[processes[0].pid].order
+    assert how in (["killed by SIGTERM", "killed by SIGKILL", "exit code 3"], ["", "", ""])
+    job = jobs.read(folder)
+    job.ends = ends.Ends.of_dict(json.loads(json.dumps(found.as_dict())))
+    job.ends.for_memory = 1
+    (said,) = [said for said in text.lines(job) if "ended first" in said]
+    assert re.match(r"crestacoll: rank 1 ended first.*, [\d.]+ \w+ before the next", said), said
+    assert said.endswith("for lack of memory the system ended 1 process of this host meanwhile")
+    assert text.odd(job).rank == 1
+    if how[0]:
+        assert "first, killed by SIGKILL, " in said and "; rank 0: killed by SIGTERM; " in said
+        assert "; rank 2: exit code 3; " in said
+        assert text.end_of(job, job.boxes[2])["exit_code"] == 3

@@ -134,12 +134,33 @@ def test_a_job_that_is_killed(build, tmp_path):
     assert data["processes"][2]["calls"][-1]["call"] == "MPI_Barrier"
 
 
+def test_one_is_killed(build, tmp_path):
+    """The launcher ends the others. No other is said to be the first one; two that end between two
+    looks have no order.
+    """
+    command = [*COMMAND, "run", "--profile", "p.json", "--"]
+    with started([*command, *job(build, "hangs_plain", "window", ranks=3)], tmp_path) as process:
+        created = f"in MPI_Win_create, at hangs.c:{line('MPI_Win_create', 'window')} window"
+        found = until_there(until_begun(tmp_path), (created, created, "computing"))
+        time.sleep(1.5)  # `run` looks for processes every second
+        os.kill(found.boxes[1].pid, signal.SIGKILL)
+        _, said = process.communicate(timeout=TIMEOUT)
+    assert not re.search(r"rank [02] ended first", said), said
+    done = subprocess.run([*COMMAND, "autopsy", "--json"], env=clean(), cwd=tmp_path,
+                          capture_output=True, text=True, check=True)  # fmt: skip
+    end = json.loads(done.stdout)["processes"][1]["end"]
+    if end is None:
+        pytest.skip("the system does not tell how processes end")
+    assert end["order"] == 0 and end["signal"] in ("SIGKILL", None)
+    assert end["signal"] is None or "killed by SIGKILL" in said, said
+
+
 # `crestacoll run`, whose patience is short.
 IMPATIENT = [
     sys.executable,
     "-c",
-    "from crestacoll_tools import cli; from crestacoll_tools.autopsy import still;"
-    " still.LIMIT_S = 2; cli.main()",
+    "from crestacoll_tools import cli; from crestacoll_tools.autopsy import watch;"
+    " watch.LIMIT_S = 2; cli.main()",
     "run",
 ]
 

@@ -11,10 +11,11 @@ import socket
 import stat
 import tempfile
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from crestacoll_tools.autopsy import box
+from crestacoll_tools.autopsy.ends import Ends
 from crestacoll_tools.base.ui import Problem
 
 KEPT = 3  # jobs that did not end well
@@ -81,6 +82,7 @@ class Job:
     code: int | None = None
     ended: float | None = None  # seconds since 1970; of a job that runs, when this was read
     runs: bool = False  # a process of it may still run, on this host
+    ends: Ends = field(default_factory=Ends)  # of processes of this host
 
     def is_known(self, box):
         """Whether it is known when a process was last there; hosts have clocks of their own."""
@@ -115,6 +117,8 @@ def read(folder):
     found = Job(folder, boxes, unread)
     told = told_of(folder)
     found.command, found.code, found.ended = (told.get(k) for k in ("command", "code", "ended"))
+    if "ends" in told:
+        found.ends = Ends.of_dict(told["ends"])
     if not told and lives(folder):
         found.runs, found.ended = True, time.time()
     return found
@@ -201,16 +205,17 @@ def process_of(name):
     return int(parts[1])
 
 
-def end(folder, command, code):
+def end(folder, command, code, ends):
     """After a job: the Job if it left boxes, which are in the user's store then."""
     if not is_own(root()) or not is_own(folder):
         return None
     found = read(folder)
     if found is None:
         return None
-    found.command, found.code, found.ended = command, code, time.time()
+    found.command, found.code, found.ended, found.ends = command, code, time.time(), ends
     found.runs = False  # also where a launcher has not waited for its ranks
     told = {"command": command, "code": code, "ended": found.ended, "cwd": os.getcwd()}
+    told["ends"] = ends.as_dict()
     move(folder, told)
     prune()
     return found

@@ -128,6 +128,37 @@ def lines_of_places(job):
     return told
 
 
+def seen_to_end(job):
+    """[(End, box)] of the processes whose end `run` has seen, in the order of their ends."""
+    own = {b.pid: b for b in job.boxes if b.host == job.ends.host}
+    seen = [(end, own[pid]) for pid, end in job.ends.found.items() if pid in own]
+    return sorted(seen, key=lambda pair: (pair[0].order, pair[1].rank))
+
+
+def first_to_end(job):
+    """The process that ended before all others were seen to; None if that is not known."""
+    seen = seen_to_end(job)
+    alone = len(seen) > 1 and seen[0][0].order < seen[1][0].order
+    return seen[0][1] if alone else None
+
+
+def lines_of_ends(job):
+    """Which process ended first, and by what each did; [] if nothing is known."""
+    seen, parts, by_cause = seen_to_end(job), [], {}
+    first = first_to_end(job)
+    if first:
+        how = f", {seen[0][0].how}" if seen[0][0].how else ""
+        gap = seconds(1e6 * (seen[1][0].at - seen[0][0].at))
+        parts.append(f"{ranks_of([first])} ended first{how}, {gap} before the next")
+    for end, box in seen[1:] if first else seen:
+        by_cause.setdefault(end.how, []).append(box)
+    parts += [f"{ranks_of(boxes)}: {how}" for how, boxes in by_cause.items() if how]
+    if job.ends.for_memory:
+        killed = counted(job.ends.for_memory, "process")
+        parts.append(f"for lack of memory the system ended {killed} of this host meanwhile")
+    return [f"crestacoll: {'; '.join(parts)}"] if parts else []
+
+
 def still(job, span_s):
     """For a job that runs, of which no process has come out of a call for so many seconds."""
     told = [
@@ -150,6 +181,7 @@ def lines(job):
         f"crestacoll: {of} did not come to the end of MPI_Finalize; where they were:",
         *lines_of_places(job),
     ]  # fmt: skip
+    told += lines_of_ends(job)
     aborted = [b for b in job.boxes if called_abort(b)]
     if aborted:
         told.append(f"crestacoll: {ranks_of(aborted)} called MPI_Abort, which ends the job")
@@ -161,13 +193,13 @@ def lines(job):
     return visible("\n".join(told)).split("\n")
 
 
-def tell(settings, command, code, shown):
-    """After a job of `crestacoll run` that may have left boxes: where its processes were, unless a
-    roll-call has `shown` it.
+def tell(settings, command, code, ends, shown):
+    """After a job of `crestacoll run` that may have left boxes: where its processes were, and how
+    they ended, unless a roll-call has `shown` it.
     """
     folder = Path(settings["CRESTA_BLACKBOX"])
     try:
-        job = jobs.end(folder, command, code)
+        job = jobs.end(folder, command, code, ends)
         said = [] if job is None or shown else lines(job)
     except Exception as e:  # noqa: BLE001 - whatever it is, the exit code is that of the job
         print(f"crestacoll: cannot say where the processes were: {e}", file=sys.stderr)
@@ -196,14 +228,16 @@ def last_calls(job, box, count):
 
 
 def odd(job):
-    """The process that is to be looked at first: one that is not where most are, or that called
-    MPI_Abort.
+    """The process that is to be looked at first: one that called MPI_Abort, that ended first, or
+    that is not where most are.
     """
     names = names_of(job)
     places = Counter(where(names, b) for b in job.boxes)
     most = places.most_common(1)[0][0]
     aborted = [b for b in job.boxes if called_abort(b)]
-    return next(iter([*aborted, *(b for b in job.boxes if where(names, b) != most)]), job.boxes[0])
+    first = [b for b in [first_to_end(job)] if b]
+    away = [b for b in job.boxes if where(names, b) != most]
+    return next(iter([*aborted, *first, *away]), job.boxes[0])
 
 
 def called_abort(box):
@@ -290,6 +324,7 @@ def data(job, count):
                 "host": b.host,
                 "place": where(names, b),
                 "seconds": since(job, b),
+                "end": end_of(job, b),
                 "calls": [
                     {"call": call, "site": site or None, "before_end_s": before, "took_s": took}
                     for call, site, before, took in last_calls(job, b, count)
@@ -298,6 +333,14 @@ def data(job, count):
             for b in job.boxes
         ],
     }
+
+
+def end_of(job, box):
+    """How a process ended, for JSON; None if `run` has not seen it."""
+    end = next((end for end, b in seen_to_end(job) if b is box), None)
+    if end is None:
+        return None
+    return {"order": end.order, "signal": end.signal, "exit_code": end.exit_code}
 
 
 def show_time(job, top):

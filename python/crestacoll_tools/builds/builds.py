@@ -17,7 +17,7 @@ from crestacoll import _wheel
 from crestacoll_tools.base.ui import TEXT, Problem
 from crestacoll_tools.builds import family, installed
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 
 
 class About:

@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from crestacoll import _wheel
-from crestacoll_tools.autopsy import jobs, still
+from crestacoll_tools.autopsy import jobs, watch as beside
 from crestacoll_tools.base import optional, outputs
 from crestacoll_tools.base.json_output import json_option, write_json
 from crestacoll_tools.base.text import visible
@@ -190,14 +190,17 @@ def command(
 
 def run_watched(words, environment, watch, settings, command):
     """Exit code of the job. Says where processes were that did not come to MPI_Finalize."""
-    with still.watching(watch, settings) as watch:
+    seen = beside.start(settings, says_still=watch is None)
+    try:
         code = supervise.run(words, os.environ | environment, watch)
+    finally:
+        ends = seen.close() if seen else None
     ended = watch is not None and watch.ended
     code = listen.ENDED if ended else code
     if jobs.has_left(settings):
         from crestacoll_tools.autopsy import text  # takes long to load
 
-        text.tell(settings, list(command), code, ended)
+        text.tell(settings, list(command), code, ends, ended)
     return code
 
 
