@@ -23,7 +23,8 @@ class Spoilt:
         self.folder = folder / "tree"
         lib = self.folder / "build" / build.name / "lib"
         lib.mkdir(parents=True)
-        shutil.copytree(ROOT / "python" / "crestacoll", self.folder / "python" / "crestacoll")
+        for package in ("crestacoll", "crestacoll_tools"):
+            shutil.copytree(ROOT / "python" / package, self.folder / "python" / package)
         (self.folder / "bin").mkdir()
         shutil.copy(ROOT / "bin" / "crestacoll", self.folder / "bin")
         (self.folder / ".venv").symlink_to(ROOT / ".venv")
