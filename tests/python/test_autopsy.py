@@ -283,11 +283,11 @@ def test_a_job_stands_still(tmp_path, monkeypatch, capsys, inside, ahead):
     if ahead:
         made(path, 0, ranks=3, inside=inside, notes=f"{NOTED}ahead {ahead}\n")
         assert box.read(path).ahead == ahead
-    seen = watch.start({"CRESTA_BLACKBOX": tmp_path}, says_still=True)
-    until = time.monotonic() + (60 if inside else 0.5)
-    while seen.says_still and time.monotonic() < until:
-        time.sleep(0.05)
-    seen.close()
+    with watch.of({"CRESTA_BLACKBOX": tmp_path}, says_still=True) as boxes:
+        boxes.thread.start()
+        until = time.monotonic() + (60 if inside else 0.5)
+        while boxes.says_still and time.monotonic() < until:
+            time.sleep(0.05)
     said = capsys.readouterr().err.splitlines()
     if ahead or not inside:
         assert said == []
@@ -311,20 +311,21 @@ def test_how_processes_end(tmp_path):
     for rank, process in enumerate(processes):
         path = folder / f"{socket.gethostname()}.{process.pid}.0"
         made(path, rank, 3, inside=1, pid=process.pid)
-    seen = watch.start({"CRESTA_BLACKBOX": folder}, says_still=False)
-    until = time.monotonic() + 60
-    while len(seen.open) < 3 and time.monotonic() < until:
-        time.sleep(0.05)
-    waited(processes[1], signal.SIGKILL)
-    while not seen.ended and time.monotonic() < until:
-        time.sleep(0.05)
-    waited(processes[0], signal.SIGTERM)
-    processes[2].stdin.write(b"\n")
-    processes[2].stdin.close()
-    waited(processes[2])
-    while sum(len(pids) for _, _, pids in seen.ended) < 3 and time.monotonic() < until:
-        time.sleep(0.05)
-    found = seen.close()
+    with watch.of({"CRESTA_BLACKBOX": folder}, says_still=False) as boxes:
+        boxes.thread.start()
+        until = time.monotonic() + 60
+        while len(boxes.open) < 3 and time.monotonic() < until:
+            time.sleep(0.05)
+        waited(processes[1], signal.SIGKILL)
+        while not boxes.ended and time.monotonic() < until:
+            time.sleep(0.05)
+        waited(processes[0], signal.SIGTERM)
+        processes[2].stdin.write(b"\n")
+        processes[2].stdin.close()
+        waited(processes[2])
+        while sum(len(pids) for _, _, pids in boxes.ended) < 3 and time.monotonic() < until:
+            time.sleep(0.05)
+    found = boxes.seen
     how = [found.found[process.pid].how for process in processes]
     assert found.found[processes[1].pid].order == 0 < found.found[processes[0].pid].order
     assert how in (["killed by SIGTERM", "killed by SIGKILL", "exit code 3"], ["", "", ""])

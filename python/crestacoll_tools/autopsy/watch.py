@@ -6,7 +6,6 @@ they end, and by what; and, while the job goes on, that none comes out of a call
 import contextlib
 import os
 import select
-import signal
 import sys
 import threading
 import time
@@ -20,12 +19,15 @@ SOON_S, SOON_STEP_S, STEP_S = 10, 0.02, 1  # how often it looks for processes, a
 
 
 class Watch:
-    """A thread beside the job. `says_still`: whether it tells that no process goes on."""
+    """A thread beside the job, which `thread.start` starts when the job has started. `says_still`:
+    whether it tells that no process goes on.
+    """
 
     def __init__(self, folder, says_still):
         self.folder, self.says_still = folder, says_still
         self.begin = time.monotonic()
         self.known, self.open, self.ended = set(), {}, []
+        self.seen = None
         self.newest = self.begin  # when a process was found
         self.progress, self.last_look = None, self.begin
         self.since = self.begin  # the last time that a call ended, or that it did not look
@@ -34,18 +36,11 @@ class Watch:
         self.killed_for_memory = ends.killed_for_memory()
         self.thread = threading.Thread(target=self.work, daemon=True)
 
-    def start(self):
-        """The thread takes no signals."""
-        old = signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
-        try:
-            self.thread.start()
-        finally:
-            signal.pthread_sigmask(signal.SIG_SETMASK, old)
-
     def close(self):
-        """After the job: an ends.Ends of what was seen."""
+        """After the job: `seen` is an ends.Ends."""
         os.write(self.wake, b".")
-        self.thread.join()
+        if self.thread.ident is not None:
+            self.thread.join()
         before, after = self.killed_for_memory, ends.killed_for_memory()
         found = {
             pid: ends.End(order, at, ends.status(self.open[pid]))
@@ -54,7 +49,7 @@ class Watch:
         }
         for descriptor in (self.wakes, self.wake, *self.open.values()):
             os.close(descriptor)
-        return ends.Ends(found, after - before if before is not None else 0)
+        self.seen = ends.Ends(found, after - before if before is not None else 0)
 
     def work(self):
         look = still = self.begin
@@ -122,10 +117,16 @@ def progress(folder):
     return found
 
 
-def start(settings, says_still):
-    """A Watch, started, of a job with these settings; None if it has no black boxes."""
+@contextlib.contextmanager
+def of(settings, says_still):
+    """The Watch of a job with these settings; None if it has no black boxes. Its `seen` is there at
+    the end.
+    """
     if "CRESTA_BLACKBOX" not in settings:
-        return None
+        yield None
+        return
     made = Watch(Path(settings["CRESTA_BLACKBOX"]), says_still)
-    made.start()
-    return made
+    try:
+        yield made
+    finally:
+        made.close()

@@ -190,17 +190,15 @@ def command(
 
 def run_watched(words, environment, watch, settings, command):
     """Exit code of the job. Says where processes were that did not come to MPI_Finalize."""
-    seen = beside.start(settings, says_still=watch is None)
-    try:
-        code = supervise.run(words, os.environ | environment, watch)
-    finally:
-        ends = seen.close() if seen else None
+    with beside.of(settings, says_still=watch is None) as boxes:
+        started = [boxes.thread.start] if boxes else []
+        code = supervise.run(words, os.environ | environment, watch, started)
     ended = watch is not None and watch.ended
     code = listen.ENDED if ended else code
     if jobs.has_left(settings):
         from crestacoll_tools.autopsy import text  # takes long to load
 
-        text.tell(settings, list(command), code, ends, ended)
+        text.tell(settings, list(command), code, boxes.seen, ended)
     return code
 
 

@@ -55,9 +55,9 @@ def start(words, environment):
         raise Problem(f"{words[0]}: {e.strerror}", NOT_FOUND) from e
 
 
-def run(words, environment, watch=None):
+def run(words, environment, watch=None, started=()):
     """Exit code of the command; 128+n if a signal ended it. A watch (rollcall/listen.py) hears of
-    its start, and may take signals.
+    its start, and may take signals; `started` are called after the start.
     """
     waited_for = HANDED_ON | {signal.SIGCHLD}
     if watch is not None and watch.number is not None:
@@ -67,6 +67,8 @@ def run(words, environment, watch=None):
         child = start(words, environment)
         if watch is not None:
             watch.started(child)
+        for each in started:
+            each()
         while child.poll() is None:
             info = signal.sigwaitinfo(waited_for)
             if (
