@@ -39,9 +39,9 @@ sys.path[:0] = [str(ROOT / "python")]
 
 import auto_hosts  # noqa: E402
 from crestacoll_tools.base.sizes import parse_size  # noqa: E402
-from crestacoll_tools.explore.arms import UNSIZED  # noqa: E402
 from crestacoll_tools.peers import table  # noqa: E402
 from crestacoll_tools.rules import tuning  # noqa: E402
+from crestacoll_tools.rules.collectives import UNSIZED  # noqa: E402
 
 MODEL, REST = "shm", "other"
 FAMILIES = ("openmpi", "mpich", REST)

@@ -39,6 +39,8 @@ def imported(tree, modules):
             for name in node.names:
                 whole = f"{node.module}.{name.name}"
                 yield whole if whole in modules else node.module
+        elif isinstance(node, ast.Constant) and node.value in modules:
+            yield node.value  # importlib.import_module
 
 
 def room(module):

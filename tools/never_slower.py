@@ -46,9 +46,9 @@ from crestacoll_tools.base.ui import USAGE, WRONG, Problem  # noqa: E402
 from crestacoll_tools.bench import benchjob  # noqa: E402
 from crestacoll_tools.builds import machine
 from crestacoll_tools.builds.builds import choose_builds  # noqa: E402
-from crestacoll_tools.explore.arms import NEIGHBORS, UNSIZED  # noqa: E402
 from crestacoll_tools.peers import launches, speeds, table  # noqa: E402
 from crestacoll_tools.rules import tuning
+from crestacoll_tools.rules.collectives import NEIGHBORS, UNSIZED  # noqa: E402
 from never_slower_report import CONTROL, MPI, POINT, figures, report  # noqa: E402
 
 TUNED = "tuned"

@@ -4,7 +4,6 @@
 import dataclasses
 import json
 import os
-import re
 import shutil
 import signal
 import socket
@@ -64,7 +63,7 @@ def test_where_they_were(tmp_path):
         "crestacoll: 4 of 4 ranks did not come to the end of MPI_Finalize; where they were:",
         "    ranks 0-1: in MPI_Barrier, at solver+0x1345, for at least 9 s",
         "    rank 2: in MPI_Recv, at program.py:5 step, for at least 9 s",
-        "    rank 3: computing, before its first call of the MPI",
+        "    rank 3: it is not known where: there was no room for its calls",
     ]
     assert text.odd(job).rank == 2
 
@@ -117,7 +116,7 @@ def test_a_job_that_runs(tmp_path, monkeypatch):
     assert jobs.of_processes({os.getpid(), 1}).folder.name == "runs"
     assert jobs.of_processes({1}) is None
     # Its rank is still on its way out.
-    ended = jobs.end(tmp_path / "runs", ["./app"], 143, ends.Ends())
+    ended = jobs.end(tmp_path / "runs", ["./app"], 143)
     assert "1 of 1 rank did not come to the end" in text.lines(ended)[0]
     monkeypatch.setattr(jobs, "has_watchdog", lambda pid: True)
     assert jobs.of_processes({os.getpid()}) is None  # a roll-call will tell
@@ -202,7 +201,7 @@ def test_three_jobs_are_kept(root, tmp_path, monkeypatch):
         made(root / name / "node7.9999990.0", 0, 1, inside=1)
         before = text.lines(jobs.read(root / name))
         time.sleep(0.02)  # their order is that of the file system's time stamps
-        assert jobs.end(root / name, ["./app"], 137, ends.Ends()).command == ["./app"]
+        assert jobs.end(root / name, ["./app"], 137).command == ["./app"]
         assert text.lines(jobs.read(tmp_path / "store" / name))[1].partition(", for")[0] == (
             before[1].partition(", for")[0]
         )
@@ -239,12 +238,12 @@ def test_a_folder_of_others(tmp_path, monkeypatch):
     made(tmp_path / "open" / "job" / "node7.9999990.0", 0, 1)
     (tmp_path / "else").write_text("mine")
     (tmp_path / "open" / "job" / "job.json").symlink_to(tmp_path / "else")
-    assert jobs.end(tmp_path / "open" / "job", ["./app"], 1, ends.Ends()).code == 1
+    assert jobs.end(tmp_path / "open" / "job", ["./app"], 1).code == 1
     assert (tmp_path / "else").read_text() == "mine"
     made(tmp_path / "open" / "job" / "node7.0.0", 0, 1)
     (tmp_path / "open").chmod(0o777)
     assert jobs.setting({}) == {} and len(jobs.folders()) == 1  # that in the store
-    assert jobs.end(tmp_path / "open" / "job", ["./app"], 1, ends.Ends()) is None
+    assert jobs.end(tmp_path / "open" / "job", ["./app"], 1) is None
     shutil.rmtree(tmp_path / "store")
     with pytest.raises(Problem, match="no job left a black box"):
         jobs.newest()
@@ -256,87 +255,157 @@ def test_the_layout_is_that_of_the_library():
     assert sizes == [176, 56, 32, 48] and struct.calcsize("=d") == 8
 
 
-def host_box(folder, number):
-    """Where a process of this host has its box."""
-    return folder / f"{socket.gethostname()}.{4711 + number}.0"
-
-
-def test_progress(tmp_path):
-    """How many calls have ended, and whether one lasts; what is no box is left out, and what is of
-    another host.
-    """
-    path = made(host_box(tmp_path, 0), 0, inside=1, calls=3)
-    made(host_box(tmp_path, 1), 1, calls=2)
-    host_box(tmp_path, 2).write_text("no box")
-    made(tmp_path / "node7.1.0", 3)
-    told = {host_box(tmp_path, 0).name: (3, True), host_box(tmp_path, 1).name: (2, False)}
-    assert watch.progress(tmp_path) == told
-    made(path, 0, inside=2, calls=4)
-    assert watch.progress(tmp_path)[path.name] == (4, True)
-
-
-@pytest.mark.parametrize("inside, ahead", [(1, ""), (0, ""), (1, "/opt/libtool.so")])
-def test_a_job_stands_still(tmp_path, monkeypatch, capsys, inside, ahead):
-    """It is said once where a process is in a call, and where all calls are seen."""
-    monkeypatch.setattr(watch, "LIMIT_S", 0.2)
-    path = made(host_box(tmp_path, 0), 0, ranks=3, inside=inside)
-    if ahead:
-        made(path, 0, ranks=3, inside=inside, notes=f"{NOTED}ahead {ahead}\n")
-        assert box.read(path).ahead == ahead
-    with watch.of({"CRESTA_BLACKBOX": tmp_path}, says_still=True) as boxes:
-        boxes.thread.start()
-        until = time.monotonic() + (60 if inside else 0.5)
-        while boxes.says_still and time.monotonic() < until:
-            time.sleep(0.05)
-    said = capsys.readouterr().err.splitlines()
-    if ahead or not inside:
-        assert said == []
-        return
-    assert said[0].startswith("crestacoll: no rank on this host has come out of a call of the MPI")
-    assert said[1].startswith("    rank 0: in MPI_Barrier, at solver+0x1345, for ")
-    assert said[2:] == ["    1-2: no record here: perhaps on another host"]
-
-
-def waited(process, signal_number=None):
-    if signal_number:
-        process.send_signal(signal_number)
-    process.wait(60)
-
-
-def test_how_processes_end(tmp_path):
-    """In which order, and by what, where the system tells; a job that has moved still says so."""
-    programs = [["sleep", "60"], ["sleep", "60"], ["sh", "-c", "read line; exit 3"]]
+@pytest.fixture
+def alive():
+    """Processes of this test that wait to be ended."""
+    programs = [["sleep", "600"], ["sleep", "600"], ["sh", "-c", "read line; exit 3"]]
     processes = [subprocess.Popen(words, stdin=subprocess.PIPE) for words in programs]
-    folder = tmp_path / "runs" / "job"
-    for rank, process in enumerate(processes):
-        path = folder / f"{socket.gethostname()}.{process.pid}.0"
-        made(path, rank, 3, inside=1, pid=process.pid)
-    with watch.of({"CRESTA_BLACKBOX": folder}, says_still=False) as boxes:
-        boxes.thread.start()
-        until = time.monotonic() + 60
-        while len(boxes.open) < 3 and time.monotonic() < until:
-            time.sleep(0.05)
-        waited(processes[1], signal.SIGKILL)
-        while not boxes.ended and time.monotonic() < until:
-            time.sleep(0.05)
-        waited(processes[0], signal.SIGTERM)
-        processes[2].stdin.write(b"\n")
-        processes[2].stdin.close()
-        waited(processes[2])
-        while sum(len(pids) for _, _, pids in boxes.ended) < 3 and time.monotonic() < until:
-            time.sleep(0.05)
-    found = boxes.seen
-    how = [found.found[process.pid].how for process in processes]
-    assert found.found[processes[1].pid].order == 0 < found.found[processes[0].pid].order
-    assert how in (["killed by SIGTERM", "killed by SIGKILL", "exit code 3"], ["", "", ""])
-    job = jobs.read(folder)
-    job.ends = ends.Ends.of_dict(json.loads(json.dumps(found.as_dict())))
+    yield processes
+    for process in processes:
+        process.kill()
+        process.communicate()
+
+
+def box_of(folder, process, rank, **options):
+    path = folder / f"{socket.gethostname()}.{process.pid}.0"
+    return made(path, rank, pid=process.pid, **options)
+
+
+def test_progress(tmp_path, alive):
+    """How many calls have ended, and whether one lasts, of processes of this host that live."""
+    box_of(tmp_path, alive[0], 0, inside=1, calls=3)
+    box_of(tmp_path, alive[1], 1, calls=2)
+    (tmp_path / f"{socket.gethostname()}.{alive[2].pid}.0").write_text("no box")
+    made(tmp_path / "node7.1.0", 3, inside=1)
+    made(tmp_path / f"{socket.gethostname()}.9999999.0", 4, inside=1)
+    seen = watch.Watch(tmp_path, True)
+    assert seen.progress_now() == {alive[0].pid: (3, True), alive[1].pid: (2, False)}
+    box_of(tmp_path, alive[0], 0, inside=2, calls=4)
+    assert seen.progress_now()[alive[0].pid] == (4, True)
+    seen.ended.append([alive[0].pid])
+    assert seen.progress_now() == {alive[1].pid: (2, False)}
+    seen.ended.clear()
+    seen.close()
+
+
+def looks(seen, times):
+    for now in times:
+        seen.look_whether_still(seen.begin + now)
+
+
+def test_a_job_stands_still(tmp_path, alive, capsys):
+    """It is said once, when no call has ended for ten minutes while the watch looked."""
+    box_of(tmp_path, alive[0], 0, ranks=3, inside=1)
+    box_of(tmp_path, alive[1], 1, ranks=3, inside=2, calls=2)
+    seen = watch.Watch(tmp_path, True)
+    looks(seen, range(0, 300, 30))
+    box_of(tmp_path, alive[1], 1, ranks=3, inside=2, calls=3)  # at 300 s
+    looks(seen, range(300, 900, 30))
+    assert capsys.readouterr().err == ""
+    looks(seen, [3000])  # nobody looked: perhaps all was stopped
+    looks(seen, range(3030, 3600, 30))
+    assert capsys.readouterr().err == "" and seen.says_still
+    looks(seen, range(3600, 3630, 30))
+    assert not seen.says_still
+    said = capsys.readouterr().err.splitlines()
+    assert said[0].startswith("crestacoll: no rank on this host has come out of a call of the MPI")
+    assert "for 600 s; the job goes on" in said[0]
+    places = sorted(line.partition(", for ")[0] for line in said[1:3])
+    assert places[0] == "    rank 0: in MPI_Barrier, at solver+0x1345"
+    assert places[1] == "    rank 1: in MPI_Recv, at solver+0x1345"
+    assert said[3:] == ["    2: no record here: perhaps on another host"]
+    seen.close()
+
+
+@pytest.mark.parametrize("why", ["none is inside", "a tool is ahead", "no room"])
+def test_a_job_may_go_on(tmp_path, alive, capsys, why):
+    """Nothing is said where no process waits, or where not all calls are seen."""
+    inside = 0 if why == "none is inside" else 1
+    notes = NOTED + ("ahead /opt/libtool.so\n" if why == "a tool is ahead" else "")
+    box_of(tmp_path, alive[0], 0, ranks=2, inside=inside, notes=notes)
+    box_of(tmp_path, alive[1], 1, ranks=2, calls=0 if why == "no room" else 1)
+    seen = watch.Watch(tmp_path, True)
+    looks(seen, range(0, 1200, 30))
+    assert capsys.readouterr().err == ""
+    assert seen.says_still == (why == "none is inside")
+    seen.close()
+
+
+def test_only_boxes_that_run_has_named(tmp_path, monkeypatch):
+    monkeypatch.setattr(jobs, "root", lambda: tmp_path / "root")
+    for value in ("", "off", str(tmp_path), str(tmp_path / "root" / "a" / "b")):
+        with watch.of({"CRESTA_BLACKBOX": value}, says_still=True) as boxes:
+            assert boxes is None
+    with watch.of({"CRESTA_BLACKBOX": str(tmp_path / "root" / "a")}, says_still=True) as boxes:
+        boxes.started()
+    assert not boxes.thread.is_alive() and boxes.seen == ends.Ends()
+
+
+def until(holds):
+    end = time.monotonic() + 60
+    while not holds() and time.monotonic() < end:
+        time.sleep(0.02)
+    assert holds()
+
+
+def test_how_processes_end(tmp_path, alive):
+    """By what, where the system tells; a job that has moved still says so."""
+    for rank, process in enumerate(alive):
+        box_of(tmp_path, process, rank, ranks=3, inside=1)
+    seen = watch.Watch(tmp_path, says_still=False)
+    seen.started()
+    until(lambda: len(seen.open) == 3)
+    alive[1].send_signal(signal.SIGSEGV)
+    alive[1].wait(60)
+    until(lambda: seen.ended)
+    alive[0].send_signal(signal.SIGTERM)
+    alive[2].stdin.write(b"\n")
+    alive[2].stdin.close()
+    alive[0].wait(60)
+    alive[2].wait(60)
+    until(lambda: sum(map(len, seen.ended)) == 3)
+    seen.close()
+    found = seen.seen.found
+    assert found[alive[1].pid].order == 0 < found[alive[0].pid].order
+    job = jobs.read(tmp_path)
+    job.ends = ends.Ends.of_dict(json.loads(json.dumps(seen.seen.as_dict())))
     job.ends.for_memory = 1
-    (said,) = [said for said in text.lines(job) if "ended first" in said]
-    assert re.match(r"crestacoll: rank 1 ended first.*, [\d.]+ \w+ before the next", said), said
+    said = text.lines(job)[-1]
     assert said.endswith("for lack of memory the system ended 1 process of this host meanwhile")
-    assert text.odd(job).rank == 1
+    how = [found[process.pid].how for process in alive]
+    assert how in (["killed by SIGTERM", "killed by SIGSEGV", "exit code 3"], ["", "", ""])
     if how[0]:
-        assert "first, killed by SIGKILL, " in said and "; rank 0: killed by SIGTERM; " in said
-        assert "; rank 2: exit code 3; " in said
-        assert text.end_of(job, job.boxes[2])["exit_code"] == 3
+        causes = "rank 1: killed by SIGSEGV; rank 2: exit code 3; rank 0: killed by SIGTERM; "
+        assert said.startswith(f"crestacoll: {causes}"), said
+        assert text.odd(job).rank == 1
+        assert text.end_of(job, job.boxes[2]) == {"signal": None, "exit_code": 3}
+
+
+SEGV, KILL, TERM, EXIT = signal.SIGSEGV, signal.SIGKILL, signal.SIGTERM, 3 << 8
+
+
+@pytest.mark.parametrize(
+    "statuses, options, odd",
+    [
+        ([TERM, SEGV, TERM], {}, 1),
+        ([TERM, SEGV, TERM], {"stopped": True}, 1),
+        ([SEGV, EXIT, EXIT], {}, 1),  # before rank 0
+        ([TERM, KILL, TERM], {}, 1),
+        ([None, KILL, None], {}, 1),
+        ([TERM, KILL, TERM], {"stopped": True}, 2),
+        ([TERM, KILL, TERM], {"code": 143}, 2),
+        ([KILL, KILL, KILL], {}, 2),
+        ([TERM, TERM, TERM], {}, 2),
+        ([None, None, None], {}, 2),
+    ],
+)
+def test_who_is_odd(tmp_path, statuses, options, odd):
+    """Ranks 1, 0 and 2 were seen to end in this order; rank 2 was not where the others were."""
+    for rank in range(3):
+        path = tmp_path / f"{socket.gethostname()}.{4711 + rank}.0"
+        made(path, rank, 3, inside=2 if rank == 2 else 1)
+    job = jobs.read(tmp_path)
+    job.code = options.get("code")
+    found = {4711 + rank: ends.End((1, 0, 2)[rank], statuses[rank]) for rank in range(3)}
+    job.ends = ends.Ends(found, stopped=options.get("stopped", False))
+    assert text.odd(job).rank == odd

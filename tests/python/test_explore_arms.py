@@ -7,6 +7,7 @@ import pytest
 from crestacoll_tools.explore import arms
 from crestacoll_tools.explore.arms import Choice, Point
 from crestacoll_tools.peers import series
+from crestacoll_tools.rules import collectives
 from library_runs import ROOT
 
 sys.path.insert(0, str(ROOT / "api"))
@@ -65,11 +66,11 @@ def test_begun_calls_count_where_rules_hold_for_them():
 
 
 def test_reductions_are_left_out_on_demand():
-    data = profile(record(), *(record(collective=c) for c in arms.REDUCTIONS))
+    data = profile(record(), *(record(collective=c) for c in collectives.REDUCTIONS))
     assert len(arms.points_of(data)) == 7
     assert [p.collective for p in arms.points_of(data, keep_rounding=True)] == ["alltoall"]
     rules = Choice("shm", ((0, "shm"),)).rules([arms.EVERYTHING], keep_rounding=True)
-    assert rules == [*(f"{c}=mpi" for c in arms.REDUCTIONS), "*=shm"]
+    assert rules == [*(f"{c}=mpi" for c in collectives.REDUCTIONS), "*=shm"]
 
 
 def test_where_the_time_goes():
@@ -211,7 +212,7 @@ def test_names_of_arms_have_no_blanks():
 def test_lists_of_collectives_are_those_of_the_table():
     table = read_table()
     # Those of neighbours, which no MPI has, round alike in every implementation.
-    assert set(arms.REDUCTIONS) == {c.name for c in table if c.reduces and not c.near}
-    assert set(arms.UNSIZED) == {c.name for c in table if "sized" not in c.properties}
-    assert set(arms.NEIGHBORS) == {c.name for c in table if c.near}
+    assert set(collectives.REDUCTIONS) == {c.name for c in table if c.reduces and not c.near}
+    assert set(collectives.UNSIZED) == {c.name for c in table if "sized" not in c.properties}
+    assert set(collectives.NEIGHBORS) == {c.name for c in table if c.near}
     assert sorted(series.EVERY) == sorted(c.name for c in table if not c.near)

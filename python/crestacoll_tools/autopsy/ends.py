@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How the processes of a job ended, as far as this host's system tells: in which order, and by
-which signal or exit code.
+"""How the processes of a job ended, as far as this host's system tells: by which signal or exit
+code.
 """
 
 import contextlib
@@ -17,6 +17,9 @@ from pathlib import Path
 # the process and its owner, and from 6.15 on the status as wait(2) has it, when it has been waited
 # for.
 GET_INFO, INFO, EXIT = 0xC040FF0B, struct.Struct("=QQ11Ii"), 1 << 3
+# What a process comes to by itself; the others are sent.
+OWN = ("ABRT", "BUS", "FPE", "ILL", "PIPE", "SEGV", "SYS", "TRAP", "XCPU", "XFSZ")
+STOPPED = (124, 129, 130, 143)  # exit codes of launchers, and of timeout, that were told to stop
 
 
 @dataclass
@@ -24,7 +27,6 @@ class End:
     """How a process ended. `order` is the same for those of which the system told at once."""
 
     order: int
-    at: float  # seconds of a clock of this host
     status: int | None  # as of wait(2); None: the system does not tell
 
     @property
@@ -44,6 +46,11 @@ class End:
         return os.WEXITSTATUS(self.status) if exited else None
 
     @property
+    def is_own(self):
+        """Whether it is known that the process ended by itself."""
+        return self.exit_code is not None or self.signal in [f"SIG{name}" for name in OWN]
+
+    @property
     def how(self):
         """'killed by SIGSEGV', 'exit code 3'; '' if it is not known."""
         if self.signal:
@@ -53,25 +60,27 @@ class End:
 
 @dataclass
 class Ends:
-    """What was seen: {pid: End}, and how many processes of this host the system ended meanwhile
-    for lack of memory.
+    """What was seen: {pid: End}; how many processes of this host the system ended meanwhile for
+    lack of memory; whether the job was told to stop.
     """
 
     found: dict = field(default_factory=dict)
     for_memory: int = 0
+    stopped: bool = False
     host: str = field(default_factory=socket.gethostname)
 
     def as_dict(self):
         return {
             "found": {str(pid): asdict(end) for pid, end in self.found.items()},
             "for_memory": self.for_memory,
+            "stopped": self.stopped,
             "host": self.host,
         }
 
     @classmethod
     def of_dict(cls, told):
         found = {int(pid): End(**end) for pid, end in told["found"].items()}
-        return cls(found, told["for_memory"], told["host"])
+        return cls(found, told["for_memory"], told["stopped"], told["host"])
 
 
 def status(descriptor):

@@ -205,17 +205,20 @@ def process_of(name):
     return int(parts[1])
 
 
-def end(folder, command, code, ends):
-    """After a job: the Job if it left boxes, which are in the user's store then."""
+def end(folder, command, code, ends=None):
+    """After a job: the Job if it left boxes, which are in the user's store then. `ends`: what was
+    seen of them.
+    """
     if not is_own(root()) or not is_own(folder):
         return None
     found = read(folder)
     if found is None:
         return None
-    found.command, found.code, found.ended, found.ends = command, code, time.time(), ends
+    found.command, found.code, found.ended = command, code, time.time()
+    found.ends = ends or Ends()
     found.runs = False  # also where a launcher has not waited for its ranks
     told = {"command": command, "code": code, "ended": found.ended, "cwd": os.getcwd()}
-    told["ends"] = ends.as_dict()
+    told["ends"] = found.ends.as_dict()
     move(folder, told)
     prune()
     return found

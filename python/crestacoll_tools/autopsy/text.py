@@ -8,6 +8,7 @@ from pathlib import Path
 
 from crestacoll_tools.autopsy import jobs
 from crestacoll_tools.autopsy.box import KINDS, Counted
+from crestacoll_tools.autopsy.ends import STOPPED
 from crestacoll_tools.base.text import counted, visible
 from crestacoll_tools.base.ui import out
 from crestacoll_tools.profile import mpitime, sites
@@ -68,7 +69,9 @@ def nowhere(box):
 def where(names, box):
     """What a process was in, without times: the same for processes in the same place."""
     thread = box.thread
-    if thread is None:
+    if thread is None and box.rank >= 0:
+        text = "it is not known where: there was no room for its calls"
+    elif thread is None:
         text = "computing, before its first call of the MPI"
     elif thread.now:
         text = f"in {thread.now.name}{names.at(box, thread.now)}"
@@ -129,30 +132,20 @@ def lines_of_places(job):
 
 
 def seen_to_end(job):
-    """[(End, box)] of the processes whose end `run` has seen, in the order of their ends."""
+    """[(End, box)] of the processes whose end `run` has seen, in the order in which the system told
+    of them: whose connections others see closed first may be told of later.
+    """
     own = {b.pid: b for b in job.boxes if b.host == job.ends.host}
     seen = [(end, own[pid]) for pid, end in job.ends.found.items() if pid in own]
     return sorted(seen, key=lambda pair: (pair[0].order, pair[1].rank))
 
 
-def first_to_end(job):
-    """The process that ended before all others were seen to; None if that is not known."""
-    seen = seen_to_end(job)
-    alone = len(seen) > 1 and seen[0][0].order < seen[1][0].order
-    return seen[0][1] if alone else None
-
-
 def lines_of_ends(job):
-    """Which process ended first, and by what each did; [] if nothing is known."""
-    seen, parts, by_cause = seen_to_end(job), [], {}
-    first = first_to_end(job)
-    if first:
-        how = f", {seen[0][0].how}" if seen[0][0].how else ""
-        gap = seconds(1e6 * (seen[1][0].at - seen[0][0].at))
-        parts.append(f"{ranks_of([first])} ended first{how}, {gap} before the next")
-    for end, box in seen[1:] if first else seen:
+    """By what processes ended; [] if nothing is known."""
+    by_cause, seen = {}, seen_to_end(job)
+    for end, box in [*(p for p in seen if p[0].is_own), *(p for p in seen if not p[0].is_own)]:
         by_cause.setdefault(end.how, []).append(box)
-    parts += [f"{ranks_of(boxes)}: {how}" for how, boxes in by_cause.items() if how]
+    parts = [f"{ranks_of(boxes)}: {how}" for how, boxes in by_cause.items() if how]
     if job.ends.for_memory:
         killed = counted(job.ends.for_memory, "process")
         parts.append(f"for lack of memory the system ended {killed} of this host meanwhile")
@@ -228,16 +221,19 @@ def last_calls(job, box, count):
 
 
 def odd(job):
-    """The process that is to be looked at first: one that called MPI_Abort, that ended first, or
-    that is not where most are.
+    """The process that is to be looked at first: one that called MPI_Abort, that ended by itself,
+    the only one that SIGKILL ended in a job that nobody stopped, or one that is not where most are.
     """
     names = names_of(job)
     places = Counter(where(names, b) for b in job.boxes)
     most = places.most_common(1)[0][0]
     aborted = [b for b in job.boxes if called_abort(b)]
-    first = [b for b in [first_to_end(job)] if b]
+    failed = [b for end, b in seen_to_end(job) if end.is_own]
+    killed = [b for end, b in seen_to_end(job) if end.signal == "SIGKILL"]
+    if len(killed) > 1 or job.ends.stopped or job.code in STOPPED:
+        killed = []
     away = [b for b in job.boxes if where(names, b) != most]
-    return next(iter([*aborted, *first, *away]), job.boxes[0])
+    return next(iter([*aborted, *failed, *killed, *away]), job.boxes[0])
 
 
 def called_abort(box):
@@ -340,7 +336,7 @@ def end_of(job, box):
     end = next((end for end, b in seen_to_end(job) if b is box), None)
     if end is None:
         return None
-    return {"order": end.order, "signal": end.signal, "exit_code": end.exit_code}
+    return {"signal": end.signal, "exit_code": end.exit_code}
 
 
 def show_time(job, top):

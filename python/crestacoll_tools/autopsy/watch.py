@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What `crestacoll run` sees of a job whose processes have black boxes on this host: in which order
-they end, and by what; and, while the job goes on, that none comes out of a call any more.
+"""What `crestacoll run` sees of a job whose processes have black boxes on this host: by what they
+end; and, while the job goes on, that none comes out of a call any more.
 """
 
 import contextlib
@@ -16,40 +16,50 @@ from crestacoll_tools.autopsy import box, ends, jobs
 LIMIT_S = 600  # in which no process of this host has come out of a call
 LOOKS = 20  # in that time
 SOON_S, SOON_STEP_S, STEP_S = 10, 0.02, 1  # how often it looks for processes, at first and later
+PATIENCE_S = 1  # with the thread, at the end of the job
 
 
 class Watch:
-    """A thread beside the job, which `thread.start` starts when the job has started. `says_still`:
-    whether it tells that no process goes on.
+    """A thread beside the job. `says_still`: whether it tells that no process goes on; `seen`, at
+    the end: an Ends.
     """
 
     def __init__(self, folder, says_still):
         self.folder, self.says_still = folder, says_still
         self.begin = time.monotonic()
         self.known, self.open, self.ended = set(), {}, []
-        self.seen = None
         self.newest = self.begin  # when a process was found
         self.progress, self.last_look = None, self.begin
         self.since = self.begin  # the last time that a call ended, or that it did not look
         self.poller, (self.wakes, self.wake) = select.poll(), os.pipe()
         self.poller.register(self.wakes, select.POLLIN)
         self.killed_for_memory = ends.killed_for_memory()
+        self.seen = ends.Ends()
         self.thread = threading.Thread(target=self.work, daemon=True)
 
+    def started(self):
+        """The job has. Where no thread can be, nothing is seen."""
+        with contextlib.suppress(RuntimeError):
+            self.thread.start()
+
+    def stopped(self):
+        """Somebody has sent the job a signal."""
+        self.seen.stopped = True
+
     def close(self):
-        """After the job: `seen` is an ends.Ends."""
+        """After the job."""
         os.write(self.wake, b".")
         if self.thread.ident is not None:
-            self.thread.join()
+            self.thread.join(PATIENCE_S)
+        if self.thread.is_alive():  # it still says where the ranks were
+            return
         before, after = self.killed_for_memory, ends.killed_for_memory()
-        found = {
-            pid: ends.End(order, at, ends.status(self.open[pid]))
-            for order, at, pids in self.ended
-            for pid in pids
-        }
+        self.seen.for_memory = after - before if None not in (before, after) else 0
+        for order, pids in enumerate(self.ended):
+            for pid in pids:
+                self.seen.found[pid] = ends.End(order, ends.status(self.open[pid]))
         for descriptor in (self.wakes, self.wake, *self.open.values()):
             os.close(descriptor)
-        self.seen = ends.Ends(found, after - before if before is not None else 0)
 
     def work(self):
         look = still = self.begin
@@ -79,14 +89,13 @@ class Watch:
                     self.poller.register(self.open[pid], select.POLLIN)
 
     def note_ends(self, ready):
-        """Those that the system tells of at once have no order."""
         pids = [pid for pid, descriptor in self.open.items() if descriptor in ready]
-        self.ended.append((len(self.ended), time.monotonic(), pids))
+        self.ended.append(pids)
         for pid in pids:
             self.poller.unregister(self.open[pid])
 
     def look_whether_still(self, now):
-        found = progress(self.folder)
+        found = self.progress_now()
         waits = any(is_inside for _, is_inside in found.values())
         was_stopped = now - self.last_look > 3 * LIMIT_S / LOOKS  # the job, too, perhaps
         self.last_look = now
@@ -96,37 +105,45 @@ class Watch:
             self.says_still = False
             self.say_still(now - self.since)
 
+    def lives(self, pid):
+        gone = any(pid in pids for pids in self.ended)
+        return not gone and Path(f"/proc/{pid}").exists()
+
+    def progress_now(self):
+        """{process: (calls that have ended, whether a thread is in one)}"""
+        found = {}
+        for path in jobs.files(self.folder):
+            pid = jobs.process_of(path.name)
+            if pid and self.lives(pid):
+                with contextlib.suppress(OSError, ValueError):  # it ends, or has just begun
+                    found[pid] = box.progress(path)
+        return found
+
     def say_still(self, span):
+        """Where the processes of this host are, if all of their calls are seen."""
         from crestacoll_tools.autopsy import text  # takes long to load
 
         try:
             job = jobs.read(self.folder)
-            if job is not None and not any(b.ahead for b in job.boxes):  # all calls are seen
+            here = [b for b in job.boxes if b.host == self.seen.host and self.lives(b.pid)]
+            if all(b.thread and not b.ahead for b in here):
+                job.boxes = here
                 print("\n".join(text.still(job, span)), file=sys.stderr, flush=True)
         except Exception as e:  # noqa: BLE001 - the job goes on, whatever it is
             print(f"crestacoll: cannot say where the ranks are: {e}", file=sys.stderr)
 
 
-def progress(folder):
-    """{name of a file: (calls that have ended, whether a thread is in one)} of this host."""
-    found = {}
-    for path in jobs.files(folder):
-        if jobs.process_of(path.name):
-            with contextlib.suppress(OSError, ValueError):  # it ends, or has just begun
-                found[path.name] = box.progress(path)
-    return found
-
-
 @contextlib.contextmanager
 def of(settings, says_still):
-    """The Watch of a job with these settings; None if it has no black boxes. Its `seen` is there at
-    the end.
+    """The Watch of a job that runs with these settings; None if `run` has named no folder for its
+    black boxes.
     """
-    if "CRESTA_BLACKBOX" not in settings:
-        yield None
-        return
-    made = Watch(Path(settings["CRESTA_BLACKBOX"]), says_still)
+    folder, made = Path(settings.get("CRESTA_BLACKBOX", "")), None
+    if folder.parent == jobs.root():
+        with contextlib.suppress(OSError):  # no descriptor is left
+            made = Watch(folder, says_still)
     try:
         yield made
     finally:
-        made.close()
+        if made is not None:
+            made.close()

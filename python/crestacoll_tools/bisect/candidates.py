@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 
 from crestacoll_tools.base.text import counted
 from crestacoll_tools.base.ui import Problem
-from crestacoll_tools.explore.arms import UNSIZED, Point
+from crestacoll_tools.explore.arms import Point
+from crestacoll_tools.rules.collectives import UNSIZED
 from crestacoll_tools.tune import native
 
 # Variables that choose algorithms within an MPI. Those of the first pattern say nothing by

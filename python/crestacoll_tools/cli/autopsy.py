@@ -20,8 +20,8 @@ Exit code: 0 if there is something to show, else
 )
 @json_option
 @click.option("--rank", type=click.IntRange(0), multiple=True, metavar="R",
-              help="Show the last calls of this rank, not of one that is not where most are; may be"
-              " repeated.")  # fmt: skip
+              help="Show the last calls of this rank, not of one that failed or is not where most"
+              " are; may be repeated.")  # fmt: skip
 @click.option("--last", type=click.IntRange(1, 1024), default=10, metavar="N", show_default=True,
               help="So many of them.")  # fmt: skip
 @click.argument("folder", required=False, type=click.Path(path_type=Path))

@@ -15,7 +15,7 @@ from crestacoll_tools.base.ui import WRONG, Problem, err, out, show, table
 from crestacoll_tools.bench import benchjob, busbw, choices, options
 from crestacoll_tools.builds import machine
 from crestacoll_tools.builds.builds import choose_builds
-from crestacoll_tools.explore.arms import NEIGHBORS
+from crestacoll_tools.rules.collectives import NEIGHBORS
 
 EPILOG = """\b
 Exit codes: 0 fine; 1 a result differs from the MPI's own; 2 wrong usage; 125 it could not run.

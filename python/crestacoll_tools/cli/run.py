@@ -191,14 +191,13 @@ def command(
 def run_watched(words, environment, watch, settings, command):
     """Exit code of the job. Says where processes were that did not come to MPI_Finalize."""
     with beside.of(settings, says_still=watch is None) as boxes:
-        started = [boxes.thread.start] if boxes else []
-        code = supervise.run(words, os.environ | environment, watch, started)
+        code = supervise.run(words, os.environ | environment, watch, boxes)
     ended = watch is not None and watch.ended
     code = listen.ENDED if ended else code
     if jobs.has_left(settings):
         from crestacoll_tools.autopsy import text  # takes long to load
 
-        text.tell(settings, list(command), code, boxes.seen, ended)
+        text.tell(settings, list(command), code, boxes and boxes.seen, ended)
     return code
 
 

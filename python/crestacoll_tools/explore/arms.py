@@ -5,22 +5,11 @@ import re
 from dataclasses import asdict, dataclass
 
 from crestacoll_tools.race.race import MOST_ARMS, Arm
+from crestacoll_tools.rules.collectives import REDUCTIONS, UNSIZED
 
 MPI = "mpi"
 MODELS = ("nonblock", "persist", "p2p", "shm", "os")
 BY_NODES = "hier"  # on one node it is shm
-REDUCTIONS = ("reduce", "allreduce", "reduce_scatter", "reduce_scatter_block", "scan", "exscan")
-NEIGHBORS = tuple(
-    f"neighbor_{name}"
-    for name in (
-        *("allgather", "allgatherv", "alltoall", "alltoallv", "alltoallw"),
-        *("reduce", "alltoall_reduce"),
-    )
-)
-UNSIZED = (
-    *("barrier", "gatherv", "scatterv", "allgatherv", "alltoallv", "alltoallw"),
-    *NEIGHBORS,
-)
 SHARE = 0.01  # of the run's time: points below are left alone
 OFTEN = 100  # calls that begin a collective
 DOMINANT = 0.05  # algorithms are tried for a point with this share

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What the races of an exploration say: who leads after each, and the result of all."""
 
-import importlib
 
 from crestacoll import __version__
 from crestacoll_tools.base import outputs
@@ -330,7 +329,7 @@ def write_tuning(folder, found, rules):
     """
     outputs.write_text(folder / "rules", rules_text(found, rules))
     try:
-        tuning = importlib.import_module("crestacoll_tools.rules.tuning")
+        from crestacoll_tools.rules import tuning
     except ImportError:
         return folder / "rules"
     head = tuning.head(found["mpi"]) | {"ranks": found["ranks"], "command": found["command"]}

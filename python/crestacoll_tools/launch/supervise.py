@@ -55,9 +55,10 @@ def start(words, environment):
         raise Problem(f"{words[0]}: {e.strerror}", NOT_FOUND) from e
 
 
-def run(words, environment, watch=None, started=()):
+def run(words, environment, watch=None, beside=None):
     """Exit code of the command; 128+n if a signal ended it. A watch (rollcall/listen.py) hears of
-    its start, and may take signals; `started` are called after the start.
+    its start, and may take signals; what is `beside` (autopsy/watch.py) hears of the start, and of
+    signals to the command.
     """
     waited_for = HANDED_ON | {signal.SIGCHLD}
     if watch is not None and watch.number is not None:
@@ -67,17 +68,21 @@ def run(words, environment, watch=None, started=()):
         child = start(words, environment)
         if watch is not None:
             watch.started(child)
-        for each in started:
-            each()
+        if beside is not None:
+            beside.started()
         while child.poll() is None:
             info = signal.sigwaitinfo(waited_for)
-            if (
-                info.si_signo != signal.SIGCHLD
-                and info.si_code != FROM_KERNEL
-                and child.poll() is None
-                and not (watch is not None and watch.signal(info.si_signo))
-            ):
+            if info.si_signo == signal.SIGCHLD or child.poll() is not None:
+                continue
+            has_it = info.si_code == FROM_KERNEL
+            if not has_it and watch is not None and watch.signal(info.si_signo):
+                continue
+            if beside is not None:
+                beside.stopped()
+            if not has_it:
                 child.send_signal(info.si_signo)
+        if beside is not None and child.returncode < 0:
+            beside.stopped()
         return child.returncode if child.returncode >= 0 else 128 - child.returncode
     finally:
         while signal.sigtimedwait(waited_for, 0):  # a second Ctrl-C that came too late

@@ -14,7 +14,7 @@ inside it. docs/methods.md says more.
 from dataclasses import dataclass
 
 from crestacoll_tools.base.ui import Problem
-from crestacoll_tools.explore.arms import NEIGHBORS
+from crestacoll_tools.rules.collectives import NEIGHBORS
 
 # Per byte of a call (docs/choosing.md) and p processes: (pairs, nodes). The root of a gather or a
 # scatter is not in the profile: this is the mean over all roots.

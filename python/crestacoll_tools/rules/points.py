@@ -10,8 +10,8 @@ from crestacoll_tools.base.sizes import format_class, parse_size
 from crestacoll_tools.base.text import counted
 from crestacoll_tools.base.ui import USAGE, Problem
 from crestacoll_tools.base.wildcards import common
-from crestacoll_tools.explore.arms import REDUCTIONS, UNSIZED
 from crestacoll_tools.rules import tuning
+from crestacoll_tools.rules.collectives import REDUCTIONS, UNSIZED
 
 RULE = re.compile(
     r"(?P<collective>\*|\w+)(?:\[(?P<bytes>[^\]]*)\])?(?:\((?P<ranks>[^)]*)\))?"

@@ -6,8 +6,8 @@ between them change with the number of ranks. docs/methods.md says the rules.
 import math
 from dataclasses import dataclass, field
 
-from crestacoll_tools.explore.arms import NEIGHBORS, UNSIZED
 from crestacoll_tools.profile.profiles import label
+from crestacoll_tools.rules.collectives import NEIGHBORS, UNSIZED
 from crestacoll_tools.simulate import shapes
 from crestacoll_tools.simulate.jobs import Skew
 

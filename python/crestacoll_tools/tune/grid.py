@@ -2,7 +2,8 @@
 """What is to be measured: a point is one collective on one number of ranks, at all sizes."""
 
 from crestacoll_tools.base.ui import USAGE, Problem
-from crestacoll_tools.explore.arms import COPIES, LARGE, REDUCTIONS, UNSIZED, single_copy
+from crestacoll_tools.explore.arms import COPIES, LARGE, single_copy
+from crestacoll_tools.rules.collectives import REDUCTIONS, UNSIZED
 
 MPI = "mpi"
 

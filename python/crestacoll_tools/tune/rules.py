@@ -3,9 +3,9 @@
 
 import math
 
-from crestacoll_tools.explore.arms import REDUCTIONS
 from crestacoll_tools.race import racestats
 from crestacoll_tools.rules import tuning
+from crestacoll_tools.rules.collectives import REDUCTIONS
 from crestacoll_tools.tune import grid
 
 
