@@ -119,7 +119,7 @@ def read(folder):
     found.command, found.code, found.ended = (told.get(k) for k in ("command", "code", "ended"))
     if "ends" in told:
         found.ends = Ends.of_dict(told["ends"])
-    if not told and lives(folder):
+    if runs(folder):
         found.runs, found.ended = True, time.time()
     return found
 
@@ -154,7 +154,7 @@ def newest():
     or else any, or one that runs. A Problem if there is none.
     """
     found = [folder for folder in folders() if any_boxes(folder)]
-    found.sort(key=lambda folder: (told_of(folder).get("cwd") == os.getcwd(), not lives(folder)))
+    found.sort(key=lambda folder: (told_of(folder).get("cwd") == os.getcwd(), not runs(folder)))
     if not found:
         raise Problem(
             f"no job left a black box in {store()} or {root()}: `crestacoll run` with --profile,"
@@ -189,6 +189,11 @@ def files(folder):
 
 def any_boxes(folder):
     return any(name != JOB for name in names(folder))
+
+
+def runs(folder):
+    """Whether the job does: not if its ranks are only on their way out."""
+    return not told_of(folder) and lives(folder)
 
 
 def lives(folder):
