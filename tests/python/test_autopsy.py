@@ -118,7 +118,9 @@ def test_a_job_that_runs(tmp_path, monkeypatch):
     # Its rank is still on its way out.
     ended = jobs.end(tmp_path / "runs", ["./app"], 143)
     assert "1 of 1 rank did not come to the end" in text.lines(ended)[0]
-    assert jobs.newest().name == "runs"
+    (tmp_path / "dead" / "job.json").write_text(json.dumps({"cwd": os.getcwd()}))
+    os.utime(tmp_path / "dead", ns=(0, 0))
+    assert jobs.newest().name == "runs"  # also while a process of it is there
     monkeypatch.setattr(jobs, "has_watchdog", lambda pid: True)
     assert jobs.of_processes({os.getpid()}) is None  # a roll-call will tell
 
