@@ -43,7 +43,9 @@ STYLE = {
 
 
 def to_svg(figure, label):
-    """Inline SVG without fixed size; `label` is for those who cannot see it."""
+    """Returns the figure as inline SVG that takes the width of its page. Screen readers read the
+    `label` out.
+    """
     buffer = io.StringIO()
     figure.savefig(
         buffer, format="svg", transparent=True, bbox_inches="tight", metadata={"Date": None}
